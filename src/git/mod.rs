@@ -1,0 +1,2 @@
+//! `git`
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! `holder`
+#![forbid(unsafe_code)]

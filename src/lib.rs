@@ -1,0 +1,37 @@
+//! `locked`: a command proxy that takes a lease on what a command would change.
+//!
+//! The rooms, in the order in which data goes through them. No step reaches back.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`terms`] | the glossary as types |
+//! | [`clock`] | the one reader of time |
+//! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
+//! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
+//! | [`rules`] | what the command line would change (pure) |
+//! | [`naming`] | one file, one resource name: links, repositories, stems |
+//! | [`git`] | what a repository says of a file: origin, branch, blob, HEAD |
+//! | [`plan`] | pass through, or hold these resources on these terms |
+//! | [`state`] | the state directory |
+//! | [`store`] | where leases live |
+//! | [`holder`] | who we are, and who is provably gone |
+//! | [`lease`] | ask, wait, prove the base, hold |
+//! | [`supervise`] | the keeper, the child, the tree |
+//! | [`canary`] | is the result sound? |
+//! | [`copies`] | proven copies and pre-images, for restoring |
+//! | [`settle`] | what becomes of the lease (pure) |
+//! | [`exit`] | every exit status |
+//! | [`run`] | the story: all of the above as one function |
+//! | [`cli`] | the command line and its verbs |
+//! | [`report`] | our own words |
+
+pub mod canary;
+pub mod clock;
+pub mod git;
+pub mod holder;
+pub mod naming;
+pub mod program;
+pub mod rules;
+pub mod state;
+pub mod store;
+pub mod terms;

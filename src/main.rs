@@ -1,0 +1,2 @@
+//! The `locked` program.
+fn main() {}

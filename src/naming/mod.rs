@@ -1,0 +1,2 @@
+//! `naming`
+#![forbid(unsafe_code)]

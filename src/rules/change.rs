@@ -1,0 +1,117 @@
+//! The words of a classification.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What is classified.
+#[derive(Debug, Clone, Copy)]
+pub struct Command<'a> {
+    /// The program's own name: the last part of the path it was called by (`sops` for `/usr/local/bin/sops`).
+    pub name: &'a OsStr,
+    /// Its arguments, without the program.
+    pub args: &'a [OsString],
+    /// Where it runs; absolute.
+    pub cwd: &'a Path,
+    /// Its environment.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The regular file behind descriptor 1, if it is one.
+    pub stdout: Option<&'a Stdout>,
+}
+
+/// The regular file that descriptor 1 writes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stdout {
+    /// Its path.
+    pub path: PathBuf,
+    /// Opened to append.
+    pub append: bool,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classification {
+    /// The rule that decided, for example `sops.set`; none when no rule knows the program.
+    pub rule: Option<&'static str>,
+    /// The files it may write, in the order of the command line. Empty: nothing to lock.
+    pub writes: Vec<Write>,
+    /// What runs, without argument values: program, sub-command and targets (`sops set secrets/monitoring.env.sops`).
+    pub operation: String,
+    /// One sentence for `explain`: why it locks or passes.
+    pub reason: String,
+}
+
+/// One file that the command may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// Absolute. As the program itself will open it: lexically cleaned where the program cleans, raw where it does not.
+    pub path: PathBuf,
+    /// What it does to the file.
+    pub change: Change,
+    /// How the target was named.
+    pub via: Via,
+    /// What the options ask of the result.
+    pub asked: Asked,
+}
+
+/// What a command does to a SOPS file, which decides what the canary may find changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// One value set; keys stay.
+    Set,
+    /// One key removed.
+    Unset,
+    /// Whatever the editor does; may remove keys, not all of them.
+    Edit,
+    /// Plaintext becomes SOPS (in place, or from another file).
+    Encrypt,
+    /// New data key, perhaps other recipients.
+    Rotate,
+    /// Recipients as the configuration says.
+    UpdateKeys,
+    /// A key group added or removed.
+    Groups,
+    /// SOPS becomes plaintext in place: an open edit.
+    DecryptInPlace,
+    /// Plaintext written to another file. A write only if that file is SOPS by content, bears a marker suffix, or a
+    /// creation rule names it; the plan looks.
+    DecryptTo,
+}
+
+/// How the target was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// In place, by a positional argument (or `groups -f`).
+    InPlace,
+    /// By `--output`.
+    Output,
+    /// By the shell's redirection of descriptor 1, which has truncated the file already.
+    Stdout,
+}
+
+/// What the options and the environment ask of the result. Only what the canary needs; never a value of a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// age recipients given by `--age` or `SOPS_AGE_RECIPIENTS` (for encrypt): they replace the creation rule's.
+    pub age: Option<Vec<String>>,
+    /// Some other kind of key was given by option or environment (KMS, PGP, Vault…), so the creation rule is not used.
+    pub other_keys: bool,
+    /// `--add-age` of rotate.
+    pub add_age: Vec<String>,
+    /// `--rm-age` of rotate.
+    pub remove_age: Vec<String>,
+    /// Another kind of key is added or removed by rotate.
+    pub changes_other_keys: bool,
+    /// `--config` or `SOPS_CONFIG`.
+    pub config: Option<PathBuf>,
+    /// `--filename-override`: the name by which creation rules are matched.
+    pub filename_override: Option<PathBuf>,
+    /// `--input-type` as given.
+    pub input_type: Option<String>,
+    /// `--output-type` as given.
+    pub output_type: Option<String>,
+    /// The source file when the target is another one (`--output`, redirection); none for standard input.
+    pub source: Option<PathBuf>,
+    /// The options choose which values are encrypted (`--encrypted-regex` and its kin).
+    pub partial: bool,
+}

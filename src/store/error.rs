@@ -1,0 +1,72 @@
+//! Why a store cannot answer.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+/// The store did not answer: we do not know. Each case carries what happened; the remedy is [`StoreError::remedy`].
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The place where the store lives cannot be made or opened.
+    #[error("the state directory {path} cannot be used: {why}")]
+    Place {
+        /// The directory or file.
+        path: PathBuf,
+        /// What happened.
+        why: String,
+        /// The next step.
+        remedy: String,
+    },
+    /// Nothing of it can be reached in time.
+    #[error("the store cannot be reached: {0}")]
+    Unreachable(String),
+    /// Others kept it busy until our limit.
+    #[error("the store was busy with others for too long: {0}")]
+    Contended(String),
+    /// The disk is full.
+    #[error("no space is left where the store lives ({path})")]
+    Full {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// The database is damaged; a copy was put aside.
+    #[error("the store at {path} is damaged ({why}); a copy is at {copy}")]
+    Corrupt {
+        /// The store's file.
+        path: PathBuf,
+        /// What SQLite says.
+        why: String,
+        /// Where the copy is.
+        copy: PathBuf,
+    },
+    /// Written by a newer `locked`.
+    #[error("the store has schema version {found}, this program knows {known}")]
+    Newer {
+        /// In the store.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// Anything else that the store said.
+    #[error("the store failed: {0}")]
+    Failed(String),
+}
+
+impl StoreError {
+    /// The next step for a person.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Place { remedy, .. } => remedy.clone(),
+            Self::Unreachable(_) | Self::Contended(_) => {
+                "try again; `locked status` shows whether it answers".to_owned()
+            }
+            Self::Full { path } => format!("make room on the file system of {}", path.display()),
+            Self::Corrupt { path, .. } => format!(
+                "nothing was overwritten; move {} away to start an empty store once no command runs under a lease",
+                path.display()
+            ),
+            Self::Newer { .. } => "update this copy of locked".to_owned(),
+            Self::Failed(_) => "try again; if it stays, report the line above".to_owned(),
+        }
+    }
+}

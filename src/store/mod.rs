@@ -1,0 +1,84 @@
+//! `store`: where leases live. One trait, one contract suite; only `open` knows the stores' names.
+//!
+//! Every store promises: at most one live lease per resource (a live lease is a row whose end is null); a token that
+//! grows with every grant of a resource; all or none over a set; oldest request first; expiry judged by the store's own
+//! clock and the TTL that the holder recorded. Only durations cross this edge, never a client's timestamp. Answers are
+//! enums; an error means "unknown" and is read back before anyone concludes anything.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod error;
+mod request;
+mod view;
+
+pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
+pub use error::StoreError;
+pub use request::{
+    Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
+};
+pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
+
+use std::time::Duration;
+
+use crate::terms::{GrantId, Resource, Scope};
+
+/// A place where leases live. `limit` bounds each call: when it has passed the answer is an error, and the caller does
+/// not know whether the store did it.
+pub trait Store {
+    /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new
+    /// tokens (the expired row ends, naming who reclaimed it). Held → busy, with the holder's facts and our place.
+    ///
+    /// A request that may wait ([`Mode::Wait`]) leaves or refreshes its one ticket when it is busy; the oldest ticket
+    /// whose waiter is not silent is never overtaken by a younger one that shares a resource, [`Mode::Try`] included.
+    /// A lease that this session holds without a running command is adopted: its row ends, and the new row remembers
+    /// an explicit hold so that the settling can hand it back.
+    ///
+    /// # Errors
+    /// The store could not answer; nothing was granted unless a read-back by grant id says otherwise.
+    fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError>;
+
+    /// Gives every resource of the holding a full TTL from now, whether it had expired or not, if nobody took it. Any
+    /// lost is all lost.
+    ///
+    /// # Errors
+    /// The store could not answer; the holder goes on until its own deadline.
+    fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError>;
+
+    /// Replaces the record of files that the lease may write, and clears the debt of unproven files of predecessors.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn record_files(&mut self, holding: &Holding, files: &[FileRecord], limit: Duration)
+    -> Result<Renewal, StoreError>;
+
+    /// Ends the holding in one transaction: receipts, then release, keep, quarantine, or hand-over to the explicit
+    /// hold it was adopted from.
+    ///
+    /// # Errors
+    /// The store could not answer; read back before concluding.
+    fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError>;
+
+    /// Takes the ticket of this grant out of the queue. Nothing happens when there is none.
+    ///
+    /// # Errors
+    /// The store could not answer; the ticket falls silent and is skipped.
+    fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError>;
+
+    /// Every live lease, expired ones included, of these resources or of all, with how many wait for each.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError>;
+
+    /// Ended leases, newest first.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError>;
+
+    /// The chain of receipts of one path, newest first. `path` is the repository-relative path as in the receipt.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+}

@@ -1,0 +1,240 @@
+//! What is asked of a store.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::terms::{Digest, FencingToken, GrantId, LeaseKey, Resource, Scope, SessionId};
+
+/// Who asks, as far as others may see it. No argument values, no environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The session.
+    pub session: SessionId,
+    /// What people call the session: program and user at host, for example `claude@ws-1`.
+    pub label: String,
+    /// Host name, for people.
+    pub host: String,
+    /// Names this boot of this machine and the state directory, so that a contender knows whether the kernel lock on
+    /// the live file can prove anything to it.
+    pub host_id: String,
+    /// Process id of the wrapper, for people.
+    pub pid: u32,
+    /// What runs, free of argument values: program, sub-command and target (`sops set secrets/monitoring.env.sops`).
+    pub operation: String,
+    /// The rule that named the resources, if one did.
+    pub rule: Option<String>,
+}
+
+/// The live file of a grant: `live/<grant>` in the state directory, by identity. Wrapper and keeper hold its kernel
+/// lock; who gets the lock on this very file has proof that both are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Live {
+    /// Device number.
+    pub device: u64,
+    /// Inode number.
+    pub inode: u64,
+}
+
+/// May the request wait?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// One try; leaves no ticket (and barges past nobody).
+    Try,
+    /// Busy leaves or refreshes a ticket, which is skipped when it was silent for this long.
+    Wait {
+        /// Silence after which others skip the ticket.
+        silence: Duration,
+    },
+}
+
+/// What the lease is for, which decides how it lives when no command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// A wrapped command holds it, proven alive by its live file.
+    Command,
+    /// `locked acquire`: the session holds it without a running command.
+    Explicit,
+}
+
+/// One request over one or several resources.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Made by the client, so that a lost answer can be read back.
+    pub grant: GrantId,
+    /// Guards renew and settle; the store keeps the hash.
+    pub key: LeaseKey,
+    /// Sorted, unique, at least one.
+    pub resources: Vec<Resource>,
+    /// Who asks.
+    pub owner: Owner,
+    /// Running command or explicit hold.
+    pub claim: Claim,
+    /// The TTL that renews give.
+    pub ttl: Duration,
+    /// How long the first grant lasts (never more than the TTL).
+    pub first_grant: Duration,
+    /// Wait or not.
+    pub mode: Mode,
+    /// The live file, when there is one.
+    pub live: Option<Live>,
+    /// The files that the command may write, with their digests as last seen.
+    pub files: Vec<FileRecord>,
+    /// The effect cannot be stopped by stopping the process (ssh, docker, gh).
+    pub remote: bool,
+    /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. The store ends such
+    /// leases as expired if they are not kept, and drops such tickets.
+    pub gone: Vec<GrantId>,
+}
+
+/// A file that a lease may write.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// Absolute path on the holder's host, as text for showing (lossy for names that are not UTF-8).
+    pub path: String,
+    /// The raw bytes of the path in hex when they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// The scope whose chain of receipts the file belongs to.
+    pub scope: String,
+    /// The path within that scope (repository-relative, `/` between parts): the key of the chain.
+    pub key: String,
+    /// Digest before the command; none when the file did not exist.
+    pub before: Option<Digest>,
+}
+
+/// Who may renew or settle: the key of a grant, or, for a lease without a running command, the session itself.
+#[derive(Debug, Clone)]
+pub enum Holding {
+    /// By grant, token and key.
+    Grant {
+        /// The grant.
+        grant: GrantId,
+        /// Its key.
+        key: LeaseKey,
+        /// Its resources with their tokens, sorted.
+        resources: Vec<(Resource, FencingToken)>,
+    },
+    /// By session, only for leases that it holds without a running command (explicit or kept; quarantined ones too).
+    Session {
+        /// The session.
+        session: SessionId,
+        /// Which resources.
+        resources: Vec<Resource>,
+    },
+}
+
+/// How a row of the ledger ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// The work was done and proven.
+    Completed,
+    /// The command failed or was stopped, and its files were proven.
+    Failed,
+    /// The TTL passed, or the holder was proven gone.
+    Expired,
+    /// Taken by a person.
+    Stolen,
+    /// Handed to a person; the slot is free and the duty visible.
+    HumanAction,
+}
+
+impl Ended {
+    /// The word in the ledger and in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Expired => "expired",
+            Self::Stolen => "stolen",
+            Self::HumanAction => "human-action",
+        }
+    }
+}
+
+/// What becomes of the lease at settling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The row ends, unless it was adopted from an explicit hold: then the hold goes on (same row, explicit again).
+    Release(Ended),
+    /// Nothing runs any more and the lease stays with its session.
+    Keep {
+        /// Why, in one sentence without secrets.
+        reason: String,
+        /// How long it stays.
+        keep_for: Duration,
+        /// Others may take it at once: every file is byte for byte as before.
+        takeable: bool,
+    },
+    /// Kept without expiry until `locked restore`.
+    Quarantine {
+        /// Host, worktree, path and fault, in one sentence without secrets.
+        reason: String,
+    },
+}
+
+/// The whole settling: one transaction.
+#[derive(Debug, Clone)]
+pub struct Settlement {
+    /// What becomes of the lease.
+    pub ending: Ending,
+    /// Receipts of proven writes.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Why a receipt was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiptKind {
+    /// The canary proved it right after the write.
+    Proven,
+    /// It looks sound, but no key was at hand to decrypt it.
+    Unverified,
+    /// Found changed and sound after its writer had died.
+    Recovered,
+    /// Brought back by `locked restore`.
+    Restored,
+    /// Accepted by a person (`restore --accept`, `adopt`).
+    Adopted,
+}
+
+impl ReceiptKind {
+    /// The word in the ledger and in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Unverified => "unverified",
+            Self::Recovered => "recovered",
+            Self::Restored => "restored",
+            Self::Adopted => "adopted",
+        }
+    }
+}
+
+/// The record of a proven write: one link in the chain of its (scope, path).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The scope.
+    pub scope: Scope,
+    /// The path within the scope.
+    pub path: String,
+    /// The resource under whose lease it was written.
+    pub resource: Resource,
+    /// Digest before; none for a new file.
+    pub base: Option<Digest>,
+    /// Digest after.
+    pub new: Digest,
+    /// Git blob id of the new content, where the file is in a repository.
+    pub blob: Option<String>,
+    /// Branch, where there is one.
+    pub branch: Option<String>,
+    /// Root of the worktree.
+    pub worktree: Option<String>,
+    /// Why it was written.
+    pub kind: ReceiptKind,
+}

@@ -1,0 +1,145 @@
+//! What views of a store show.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::terms::{Digest, FencingToken, Resource, Scope, SessionId};
+
+use super::Ended;
+
+/// The state of a live row as people see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeaseState {
+    /// A command runs, or the session holds it by `acquire`.
+    Held,
+    /// The command failed and the lease stays with its session.
+    Kept,
+    /// The file is bad.
+    Quarantined,
+    /// The TTL has passed and nobody took it yet.
+    Expired,
+    /// Marked for stealing.
+    Revoked,
+    /// Ended unsettled, its effect may still be running elsewhere.
+    Remote,
+}
+
+impl LeaseState {
+    /// The word in JSON and in tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Kept => "kept",
+            Self::Quarantined => "quarantined",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Remote => "remote",
+        }
+    }
+}
+
+/// A live lease.
+#[derive(Debug, Clone)]
+pub struct LeaseView {
+    /// What.
+    pub resource: Resource,
+    /// Its fencing token.
+    pub token: FencingToken,
+    /// Whose. Shown short.
+    pub session: SessionId,
+    /// What people call the session.
+    pub label: String,
+    /// Where.
+    pub host: String,
+    /// Process id of the wrapper there; none for a lease without a running command.
+    pub pid: Option<u32>,
+    /// What runs or ran.
+    pub operation: String,
+    /// The state, expiry judged by the store's clock.
+    pub state: LeaseState,
+    /// Held by `locked acquire` rather than by a running command.
+    pub explicit: bool,
+    /// Others may take it at once.
+    pub takeable: bool,
+    /// Why it is kept or quarantined.
+    pub reason: Option<String>,
+    /// Wall clock, ms since 1970, for showing.
+    pub acquired_at: i64,
+    /// Wall clock, ms since 1970, for showing.
+    pub renewed_at: i64,
+    /// How long it still lasts; zero when expired, none when it does not expire.
+    pub expires_in: Option<Duration>,
+    /// Requests that wait for it.
+    pub waiters: u32,
+}
+
+/// Which ended leases to show.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryFilter {
+    /// Only of this resource name (any scope).
+    pub name: Option<String>,
+    /// Only those that ended within this time.
+    pub since: Option<Duration>,
+    /// At most so many; none means 50.
+    pub limit: Option<u32>,
+}
+
+/// An ended lease.
+#[derive(Debug, Clone)]
+pub struct PastLease {
+    /// What.
+    pub resource: Resource,
+    /// Its token.
+    pub token: FencingToken,
+    /// Whose. Shown short.
+    pub session: SessionId,
+    /// What people call the session.
+    pub label: String,
+    /// Where.
+    pub host: String,
+    /// What ran.
+    pub operation: String,
+    /// Wall clock, ms since 1970.
+    pub acquired_at: i64,
+    /// Wall clock, ms since 1970.
+    pub ended_at: i64,
+    /// How it ended.
+    pub ended_as: Ended,
+    /// Reason, or who reclaimed or adopted it.
+    pub note: Option<String>,
+    /// The receipt it left for its file, if one: the newest.
+    pub receipt: Option<Digest>,
+}
+
+/// A receipt in its chain.
+#[derive(Debug, Clone)]
+pub struct StoredReceipt {
+    /// The scope.
+    pub scope: Scope,
+    /// The path within the scope.
+    pub path: String,
+    /// Digest before.
+    pub base: Option<Digest>,
+    /// Digest after.
+    pub new: Digest,
+    /// Git blob id.
+    pub blob: Option<String>,
+    /// Branch.
+    pub branch: Option<String>,
+    /// Host.
+    pub host: String,
+    /// Root of the worktree.
+    pub worktree: Option<String>,
+    /// Token of the lease.
+    pub token: FencingToken,
+    /// Short session and label.
+    pub holder: String,
+    /// `proven`, `unverified`, `recovered`, `restored`, `adopted`.
+    pub kind: String,
+    /// Wall clock, ms since 1970.
+    pub at: i64,
+}

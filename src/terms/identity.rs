@@ -1,0 +1,97 @@
+//! Who holds, under which grant, with which token.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use sha2::Digest as _;
+use uuid::Uuid;
+
+use super::digest::hex;
+
+/// Names one grant: one request over one or several resources. Random, made by the client before it asks, so that a
+/// lost answer can be read back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GrantId(pub Uuid);
+
+impl GrantId {
+    /// A fresh random id.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Names a session: the identity that many commands share. The whole UUID works like a credential (it lets its owner
+/// release what the session holds), so `Display` and `Debug` give the short form only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(pub Uuid);
+
+impl SessionId {
+    /// The whole UUID, for the store and for `locked session`; never for messages.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// The first eight hex digits, which every view shows.
+    #[must_use]
+    pub fn short(&self) -> String {
+        self.0.simple().to_string()[..8].to_owned()
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.short())
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionId({})", self.short())
+    }
+}
+
+/// The fencing token: grows with every grant of its resource, also over release, pruning and restored backups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FencingToken(pub i64);
+
+impl fmt::Display for FencingToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The random key that guards renew and release. The store keeps its hash alone; nothing shows the key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LeaseKey([u8; 32]);
+
+impl LeaseKey {
+    /// A fresh key from the operating system's generator.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn random() -> Result<Self, std::io::Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+        Ok(Self(bytes))
+    }
+
+    /// SHA-256 of the key in hex: what the store keeps and compares.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex(&sha2::Sha256::digest(self.0))
+    }
+}
+
+impl fmt::Debug for LeaseKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LeaseKey(…)")
+    }
+}

@@ -1,0 +1,18 @@
+//! `terms`: the glossary as types. Pure values, no I/O; every other room speaks these words.
+//!
+//! A *resource* is what is protected; a *lease* is one holder's right to one resource for a time; a *grant* is one
+//! request answered over one or several resources (all or none); a *session* is one identity over many commands; a
+//! *token* is the fencing token, which grows with every grant of a resource.
+#![forbid(unsafe_code)]
+
+mod digest;
+mod duration;
+mod identity;
+mod resource;
+mod times;
+
+pub use digest::Digest;
+pub use duration::{DurationError, parse_duration, show_duration};
+pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
+pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_encode};
+pub use times::{Times, TimesError};

@@ -1,0 +1,195 @@
+//! What is protected: `kind:name`, in a scope.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// `kind:name`, canonical and printable: kind is lower-case ASCII, and every byte of the name that is not a printable,
+/// non-space ASCII character or part of a printable UTF-8 character is percent-encoded (a space is `%20`, a percent
+/// sign `%25`). Ordered by bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceName(String);
+
+/// Why a text is not a resource name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResourceNameError {
+    /// There is no `:` or nothing before it.
+    #[error("a resource is KIND:NAME, for example sops:monitoring; {0:?} has no kind")]
+    NoKind(String),
+    /// The kind has other characters than `a`–`z`, `0`–`9`, `-`, `_`.
+    #[error("the kind in {0:?} may have only the letters a to z, digits, '-' and '_'")]
+    BadKind(String),
+    /// There is nothing after the `:`.
+    #[error("a resource is KIND:NAME, for example sops:monitoring; {0:?} has no name")]
+    NoName(String),
+    /// More than [`ResourceName::MAX`] bytes.
+    #[error("a resource name has at most {max} bytes, this one has {0}", max = ResourceName::MAX)]
+    TooLong(usize),
+}
+
+impl ResourceName {
+    /// The longest name in bytes, kind and encoding included.
+    pub const MAX: usize = 512;
+
+    /// A name from its parts; the name's bytes are encoded where they must be. An over-long name keeps its head and
+    /// takes a digest for the rest, so that it stays one name for one thing.
+    ///
+    /// # Panics
+    /// Never for the kinds in this crate: the kind is a constant of a rule.
+    #[must_use]
+    pub fn of(kind: &str, name: &[u8]) -> Self {
+        let text = format!("{kind}:{}", percent_encode(name));
+        if text.len() <= Self::MAX {
+            return Self(text);
+        }
+        let digest = super::Digest::of(text.as_bytes());
+        let mut cut = Self::MAX - 80;
+        while !text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        Self(format!("{}…{digest}", &text[..cut]))
+    }
+
+    /// Reads what a person typed (`-r sops:monitoring`). Text that is already encoded stays as it is; a raw space or
+    /// control character is encoded.
+    ///
+    /// # Errors
+    /// See [`ResourceNameError`].
+    pub fn parse(text: &[u8]) -> Result<Self, ResourceNameError> {
+        let shown = || String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned();
+        let colon = text.iter().position(|&byte| byte == b':').filter(|&at| at > 0);
+        let Some(colon) = colon else { return Err(ResourceNameError::NoKind(shown())) };
+        let (kind, name) = (&text[..colon], &text[colon + 1..]);
+        let kind = std::str::from_utf8(kind)
+            .ok()
+            .filter(|kind| kind.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b)))
+            .ok_or_else(|| ResourceNameError::BadKind(shown()))?;
+        if name.is_empty() {
+            return Err(ResourceNameError::NoName(shown()));
+        }
+        let text = format!("{kind}:{}", encode(name, false));
+        if text.len() > Self::MAX {
+            return Err(ResourceNameError::TooLong(text.len()));
+        }
+        Ok(Self(text))
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The part before the first `:`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.0.split(':').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Percent-encodes what cannot be shown on one line: controls, spaces, `%` itself, bytes that are not UTF-8, and
+/// characters that reorder or hide text (bidi controls, zero-width).
+#[must_use]
+pub fn percent_encode(bytes: &[u8]) -> String {
+    encode(bytes, true)
+}
+
+fn encode(bytes: &[u8], percent_too: bool) -> String {
+    use fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if shows_as_itself(character) && !(percent_too && character == '%') {
+                text.push(character);
+            } else {
+                let mut buffer = [0; 4];
+                for byte in character.encode_utf8(&mut buffer).bytes() {
+                    let _infallible = write!(text, "%{byte:02X}");
+                }
+            }
+        }
+        for byte in chunk.invalid() {
+            let _infallible = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+fn shows_as_itself(character: char) -> bool {
+    let hidden = matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+    !character.is_control() && !character.is_whitespace() && !hidden
+}
+
+/// Where a name means something: a repository (`host/path` of its origin or `local/<uuid>`), a machine, an engine,
+/// or `global`. Two scopes never block each other over a name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scope(pub String);
+
+impl Scope {
+    /// The scope of kinds that mean the same everywhere (`server`, `workflow`, and what is named by hand).
+    #[must_use]
+    pub fn global() -> Self {
+        Self("global".to_owned())
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A name in its scope: the key of mutual exclusion. Ordered by the bytes of the name, then of the scope; every
+/// contender takes a set in this order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Resource {
+    /// The name.
+    pub name: ResourceName,
+    /// Where it means something.
+    pub scope: Scope,
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_printable_whatever_the_bytes() {
+        assert_eq!(ResourceName::of("sops", b"a b\xff\n").as_str(), "sops:a%20b%FF%0A");
+        assert_eq!(ResourceName::of("sops", "é%\u{202e}".as_bytes()).as_str(), "sops:é%25%E2%80%AE");
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed_back() {
+        let name = ResourceName::of("sops", b"a b%");
+        assert_eq!(ResourceName::parse(name.as_str().as_bytes()), Ok(name));
+    }
+
+    #[test]
+    fn texts_that_are_no_resource_are_refused() {
+        for text in ["monitoring", ":x", "SOPS:x", "so ps:x", "sops:"] {
+            assert!(ResourceName::parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(ResourceName::parse(format!("a:{}", "x".repeat(600)).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn two_long_names_stay_two_names() {
+        let (a, b) = ("x".repeat(600) + "a", "x".repeat(600) + "b");
+        let (a, b) = (ResourceName::of("sops", a.as_bytes()), ResourceName::of("sops", b.as_bytes()));
+        assert!(a.as_str().len() <= ResourceName::MAX);
+        assert_ne!(a, b);
+    }
+}

@@ -1,0 +1,28 @@
+//! The one test binary: real programs, real files, real processes.
+
+mod world;
+
+mod canary;
+mod differential;
+mod holder;
+mod naming;
+mod program;
+mod rules;
+mod state;
+mod store;
+
+/// A file that nobody names above would never run.
+#[test]
+fn no_test_file_is_forgotten() {
+    let main = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).expect("tests") {
+        let name = entry.expect("entry").file_name().into_string().expect("UTF-8");
+        let stem = name.strip_suffix(".rs").unwrap_or(&name);
+        let is_room = name.ends_with(".rs")
+            || std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).join(&name).join("mod.rs").exists();
+        assert!(
+            !is_room || stem == "main" || main.contains(&format!("mod {stem};")),
+            "tests/{name} is not named in tests/main.rs"
+        );
+    }
+}
