@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What is classified.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Command<'a> {
     /// The program's own name: the last part of the path it was called by (`sops` for `/usr/local/bin/sops`).
     pub name: &'a OsStr,
