@@ -7,14 +7,14 @@ use age::secrecy::ExposeSecret as _;
 
 /// A world: everything that a test touches lies below one temporary directory.
 #[derive(Debug)]
-pub struct World {
+pub(crate) struct World {
     root: tempfile::TempDir,
     recipient: String,
 }
 
 impl World {
     /// A fresh world with an age key and an empty `home` and `work` directory.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let root = tempfile::Builder::new().prefix("locked-test-").tempdir().expect("temporary directory");
         for directory in ["home", "work", "state", "tmp"] {
             std::fs::create_dir(root.path().join(directory)).expect(directory);
@@ -26,32 +26,32 @@ impl World {
     }
 
     /// The root of everything.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
 
     /// Where the test works.
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.root().join("work")
     }
 
     /// The state directory that `locked` uses here.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.root().join("state")
     }
 
     /// The file with the age identity.
-    pub fn key_file(&self) -> PathBuf {
+    pub(crate) fn key_file(&self) -> PathBuf {
         self.root().join("key.txt")
     }
 
     /// The public key of that identity.
-    pub fn recipient(&self) -> &str {
+    pub(crate) fn recipient(&self) -> &str {
         &self.recipient
     }
 
     /// A command in this world: clean environment, own HOME, own state directory, the age key.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .current_dir(self.work())
@@ -72,17 +72,17 @@ impl World {
     }
 
     /// The real sops in this world.
-    pub fn sops(&self) -> Command {
+    pub(crate) fn sops(&self) -> Command {
         self.command(real_sops())
     }
 
     /// `locked` in this world, as built.
-    pub fn locked(&self) -> Command {
+    pub(crate) fn locked(&self) -> Command {
         self.command(env!("CARGO_BIN_EXE_locked"))
     }
 
     /// Runs git in `directory`; a failure is the test's.
-    pub fn git(&self, directory: &Path, args: &[&str]) -> String {
+    pub(crate) fn git(&self, directory: &Path, args: &[&str]) -> String {
         let output = self.command("git").current_dir(directory).args(args).output().expect("git runs");
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("UTF-8")
@@ -90,7 +90,7 @@ impl World {
 
     /// Writes a plaintext file below `work` and encrypts it in place for this world's key. The types are given to sops
     /// when the name alone would not say (`x.env.sops` → dotenv).
-    pub fn encrypted(&self, name: &str, plaintext: &str, kind: &str) -> PathBuf {
+    pub(crate) fn encrypted(&self, name: &str, plaintext: &str, kind: &str) -> PathBuf {
         let path = self.work().join(name);
         std::fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         std::fs::write(&path, plaintext).expect("plaintext");
@@ -105,7 +105,7 @@ impl World {
     }
 
     /// Decrypts with the real sops; a failure is the test's.
-    pub fn decrypted(&self, path: &Path, kind: &str) -> String {
+    pub(crate) fn decrypted(&self, path: &Path, kind: &str) -> String {
         let output = self
             .sops()
             .args(["decrypt", "--input-type", kind, "--output-type", kind])
@@ -118,7 +118,7 @@ impl World {
 }
 
 /// The real sops on PATH. Its absence is a failure, never a skipped test: `install/test` brings it.
-pub fn real_sops() -> PathBuf {
+pub(crate) fn real_sops() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|directory| directory.join("sops"))
