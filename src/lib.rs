@@ -26,12 +26,22 @@
 //! | [`report`] | our own words |
 
 pub mod canary;
+pub mod cli;
 pub mod clock;
+pub mod copies;
+pub mod exit;
 pub mod git;
 pub mod holder;
+pub mod invocation;
+pub mod lease;
 pub mod naming;
+pub mod plan;
 pub mod program;
+pub mod report;
 pub mod rules;
+pub mod run;
+pub mod settle;
 pub mod state;
 pub mod store;
+pub mod supervise;
 pub mod terms;

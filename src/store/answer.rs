@@ -58,12 +58,6 @@ pub struct Unsettled {
 pub struct Blocker {
     /// The lease as views show it.
     pub lease: LeaseView,
-    /// The grant, for proving that its holder is gone.
-    pub grant: GrantId,
-    /// The live file to look at, if it has one.
-    pub live: Option<Live>,
-    /// Whose state directory and boot the live file belongs to.
-    pub host_id: String,
     /// May a proof that the holder is gone free it? Not for kept, quarantined and explicit leases.
     pub reclaimable_when_gone: bool,
 }

@@ -57,6 +57,8 @@ pub enum Claim {
     Command,
     /// `locked acquire`: the session holds it without a running command.
     Explicit,
+    /// `locked restore`: takes over a quarantine too, and carries its files as a debt until it has settled.
+    Restore,
 }
 
 /// One request over one or several resources.
@@ -92,11 +94,8 @@ pub struct Request {
 /// A file that a lease may write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
-    /// Absolute path on the holder's host, as text for showing (lossy for names that are not UTF-8).
+    /// Absolute path on the holder's host, percent-encoded byte for byte.
     pub path: String,
-    /// The raw bytes of the path in hex when they are not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<String>,
     /// The scope whose chain of receipts the file belongs to.
     pub scope: String,
     /// The path within that scope (repository-relative, `/` between parts): the key of the chain.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::terms::{Digest, FencingToken, Resource, Scope, SessionId};
+use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
-use super::Ended;
+use super::{Ended, Live};
 
 /// The state of a live row as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,12 @@ pub struct LeaseView {
     pub label: String,
     /// Where.
     pub host: String,
+    /// The grant, for proving that its holder is gone.
+    pub grant: GrantId,
+    /// The live file to look at, if it has one.
+    pub live: Option<Live>,
+    /// Whose state directory and boot the live file belongs to.
+    pub host_id: String,
     /// Process id of the wrapper there; none for a lease without a running command.
     pub pid: Option<u32>,
     /// What runs or ran.

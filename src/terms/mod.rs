@@ -8,11 +8,13 @@
 mod digest;
 mod duration;
 mod identity;
+mod quote;
 mod resource;
 mod times;
 
 pub use digest::Digest;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
-pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_encode};
+pub use quote::shell_quote;
+pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode};
 pub use times::{Times, TimesError};

@@ -99,6 +99,21 @@ pub fn percent_encode(bytes: &[u8]) -> String {
     encode(bytes, true)
 }
 
+/// What [`percent_encode`] made of them.
+#[must_use]
+pub fn percent_decode(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        decoded.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    decoded
+}
+
 fn encode(bytes: &[u8], percent_too: bool) -> String {
     use fmt::Write as _;
     let mut text = String::with_capacity(bytes.len());
@@ -120,7 +135,7 @@ fn encode(bytes: &[u8], percent_too: bool) -> String {
     text
 }
 
-fn shows_as_itself(character: char) -> bool {
+pub(super) fn shows_as_itself(character: char) -> bool {
     let hidden = matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
     !character.is_control() && !character.is_whitespace() && !hidden
@@ -175,6 +190,12 @@ mod tests {
     fn what_is_shown_can_be_typed_back() {
         let name = ResourceName::of("sops", b"a b%");
         assert_eq!(ResourceName::parse(name.as_str().as_bytes()), Ok(name));
+    }
+
+    #[test]
+    fn every_byte_comes_back_from_its_encoding() {
+        let all: Vec<u8> = (0..=255).chain("é%41".bytes()).collect();
+        assert_eq!(percent_decode(&percent_encode(&all)), all);
     }
 
     #[test]

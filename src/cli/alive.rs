@@ -1,0 +1,14 @@
+//! Does a holder live? Proven either way by the kernel lock on its live file, else unknown.
+#![forbid(unsafe_code)]
+
+use crate::state::{Gone, StateDir, probe};
+use crate::store::LeaseView;
+
+/// `yes`, `no` or `unknown`.
+pub(super) fn alive(state: &StateDir, host_id: &str, lease: &LeaseView) -> &'static str {
+    match lease.live.filter(|_| lease.host_id == host_id).map(|live| probe(state, lease.grant, live)) {
+        Some(Gone::Alive) => "yes",
+        Some(Gone::Proven) => "no",
+        Some(Gone::Unknown) | None => "unknown",
+    }
+}

@@ -1,0 +1,114 @@
+//! `locked explain`: what a command line would lock and why. Touches no store and runs nothing.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use crate::exit::{self, Exit};
+use crate::naming::{Local, Namer};
+use crate::plan::{self, HoldPlan, Plan};
+use crate::program;
+use crate::report;
+use crate::rules::{self, Change, Command};
+use crate::run::Context;
+use crate::terms::{ResourceName, Times, percent_encode, shell_quote, show_duration};
+
+/// Explains. A program that is not installed is explained all the same; `program` is null then.
+pub(super) fn explain(context: &Context, by_hand: &[ResourceName], words: &[OsString], as_json: bool) -> Exit {
+    let Some((word, args)) = words.split_first() else { return Exit::Code(exit::USAGE) };
+    let cwd = &context.invocation.cwd;
+    let path = context.invocation.var("PATH");
+    let found = program::resolve(word, path.as_deref(), cwd, context.ourselves).ok();
+    let name = std::path::Path::new(word).file_name().unwrap_or(word);
+    let env = |name: &str| context.invocation.var(name);
+    // Descriptor 1 is ours here, not the command's.
+    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None });
+    let rule = class.rule;
+    let mut namer = Namer::new(&env, Local::Peek);
+    let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
+        Ok(plan) => plan,
+        Err(error) => {
+            report::say(&report::misuse(&error.to_string(), "check the path").to_string());
+            return Exit::Code(exit::CONFIG);
+        }
+    };
+    let program = found.map(|program| cwd.join(program.path));
+    let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
+    let text = match (&plan, as_json) {
+        (Plan::PassThrough { reason }, true) => pass_json(reason, rule, program.as_deref()),
+        (Plan::Hold(plan), true) => hold_json(plan, program.as_deref()),
+        (Plan::PassThrough { reason }, false) => pass_text(reason, rule, program.as_deref()),
+        (Plan::Hold(plan), false) => hold_text(plan, program.as_deref()),
+    };
+    super::front::print(&text)
+}
+
+fn pass_json(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+    let answer = json!({
+        "decision": "pass", "resources": [], "scope": null, "leases": [], "writes": [],
+        "rule": rule, "program": program, "reason": reason,
+    });
+    format!("{answer:#}")
+}
+
+fn hold_json(plan: &HoldPlan, program: Option<&str>) -> String {
+    let leases: Vec<_> = plan
+        .resources
+        .iter()
+        .map(|resource| json!({"resource": resource.name.as_str(), "scope": resource.scope.to_string()}))
+        .collect();
+    let scopes: Vec<_> = plan.resources.iter().map(|resource| &resource.scope).collect();
+    let common = scopes.first().filter(|first| scopes.iter().all(|scope| scope == *first));
+    let answer = json!({
+        "decision": "lock",
+        "resources": plan.resources.iter().map(|resource| resource.name.as_str()).collect::<Vec<_>>(),
+        "scope": common.map(ToString::to_string),
+        "leases": leases,
+        "writes": plan.files.iter().map(|file| path_text(&file.write.path)).collect::<Vec<_>>(),
+        "rule": plan.rule,
+        "program": program,
+        "reason": plan.reason,
+        "ttl_ms": Times::READY_TTL.as_millis(),
+        "canary": canary(plan),
+        "names": plan.files.iter().map(|file| file.target.stem_from.as_str()).collect::<Vec<_>>(),
+    });
+    format!("{answer:#}")
+}
+
+fn path_text(path: &std::path::Path) -> String {
+    path.to_str().map_or_else(|| percent_encode(path.as_os_str().as_encoded_bytes()), str::to_owned)
+}
+
+fn canary(plan: &HoldPlan) -> &'static str {
+    match plan.files.first().map(|file| file.write.change) {
+        None => "none",
+        Some(Change::DecryptInPlace | Change::DecryptTo) => "open edit",
+        Some(_) => "sops",
+    }
+}
+
+fn pass_text(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+    format!(
+        "decision: pass\nprogram:  {}\nrule:     {}\nreason:   {reason}",
+        program.unwrap_or("not found"),
+        rule.unwrap_or("none")
+    )
+}
+
+fn hold_text(plan: &HoldPlan, program: Option<&str>) -> String {
+    let mut lines = vec![
+        "decision: lock".to_owned(),
+        format!("program:  {}", program.unwrap_or("not found")),
+        format!("rule:     {}", plan.rule.unwrap_or("none")),
+    ];
+    lines.extend(plan.resources.iter().map(|resource| format!("resource: {} in {}", resource.name, resource.scope)));
+    for file in &plan.files {
+        lines.push(format!("writes:   {}", shell_quote(file.write.path.as_os_str().as_encoded_bytes())));
+        lines.push(format!("name:     {}", file.target.stem_from));
+    }
+    lines.push(format!("ttl:      {}", show_duration(Times::READY_TTL)));
+    lines.push(format!("canary:   {}", canary(plan)));
+    lines.push(format!("reason:   {}", plan.reason));
+    lines.join("\n")
+}

@@ -1,0 +1,95 @@
+//! `locked renew` and `locked release`: what this session holds without a running command.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::exit::{self, Exit};
+use crate::report;
+use crate::run::Context;
+use crate::store::{Ended, Ending, Holding, LeaseState, Release, Renewal, Settlement};
+use crate::terms::{Resource, SessionId};
+
+use super::RunOptions;
+use super::front::{print, refuse};
+use super::verbs::{Named, ReleaseVerb};
+use super::world::World;
+
+const CALL: Duration = Duration::from_secs(10);
+
+pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Exit {
+    World::with(context, options, |world| {
+        let resources = world.resources(&verb.resources)?;
+        let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
+        match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+            Renewal::Renewed(lasts) => {
+                let ms = lasts.as_millis();
+                Ok(answer(verb.json, &json!({"renewed": names(&resources), "expires_in_ms": ms}), None))
+            }
+            Renewal::Revoked | Renewal::Gone => Err(not_ours(world, &resources)),
+        }
+    })
+}
+
+pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVerb) -> Exit {
+    World::with(context, options, |world| {
+        let resources = world.resources(&verb.resources)?;
+        let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+        if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
+            let reason = bad.reason.clone().unwrap_or_default();
+            let refusal = report::Refusal {
+                word: "QUARANTINED",
+                what: format!("{} cannot be released: {reason}", bad.resource),
+                why: "a bad file must not be handed to the next writer".to_owned(),
+                retry: "no, not before it is restored".to_owned(),
+                next: "locked restore FILE".to_owned(),
+            };
+            return Err(refuse(&refusal, exit::QUARANTINED));
+        }
+        let ended = match verb.ended_as.as_str() {
+            "failed" => Ended::Failed,
+            "human-action" => Ended::HumanAction,
+            _ => Ended::Completed,
+        };
+        let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
+        let settlement = Settlement { ending: Ending::Release(ended), receipts: Vec::new() };
+        match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
+            Release::Released => Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None)),
+            Release::NotOurs => Err(not_ours(world, &resources)),
+        }
+    })
+}
+
+/// Says who has what this session does not hold.
+pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
+    let live = world.store.leases(Some(resources), CALL).unwrap_or_default();
+    let session: SessionId = world.session.id;
+    let other = live.iter().find(|lease| lease.session != session || lease.pid.is_some());
+    let what = match other {
+        Some(lease) if lease.session == session => format!("{} is held by a running command of this session", lease.resource),
+        Some(lease) => format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
+        None => format!("this session ({session}) holds no lease of {}", names(resources).join(" ")),
+    };
+    let refusal = report::Refusal {
+        word: "REFUSED",
+        what,
+        why: "only the session that holds a lease can renew or release it; all of them or none".to_owned(),
+        retry: "no".to_owned(),
+        next: format!("locked status {}", names(resources).join(" ")),
+    };
+    refuse(&refusal, exit::LOST)
+}
+
+pub(super) fn names(resources: &[Resource]) -> Vec<String> {
+    resources.iter().map(|resource| resource.name.to_string()).collect()
+}
+
+/// As JSON when asked, else the text if there is one: nothing is said when all went well.
+pub(super) fn answer(as_json: bool, value: &serde_json::Value, text: Option<String>) -> Exit {
+    match (as_json, text) {
+        (true, _) => print(&format!("{value:#}")),
+        (false, Some(text)) => print(&text),
+        (false, None) => Exit::OK,
+    }
+}

@@ -1,0 +1,30 @@
+//! `cli`: the command line. All definitions are here; each verb's work is in a file of its own.
+//!
+//! `locked [OPTIONS] PROGRAM [ARGS…]`: the first word that is not an option of ours is a verb of ours or a program, and
+//! after it every byte belongs to the program.
+#![forbid(unsafe_code)]
+
+mod acquire;
+mod alive;
+mod check;
+mod completions;
+mod explain;
+mod front;
+mod held;
+mod history;
+mod options;
+mod restore;
+mod status;
+mod table;
+mod verbs;
+mod world;
+
+pub use front::{Front, main};
+pub use options::RunOptions;
+pub use verbs::{Line, Verb};
+
+/// The whole definition, for help, completions, the man page and the tests that compare them.
+#[must_use]
+pub fn definition() -> clap::Command {
+    <Line as clap::CommandFactory>::command()
+}

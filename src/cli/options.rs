@@ -1,0 +1,132 @@
+//! The options before the program.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+use uuid::Uuid;
+
+use crate::exit;
+use crate::lease::Patience;
+use crate::report::Voice;
+use crate::run::Options;
+use crate::terms::{ResourceName, SessionId, Times, parse_duration};
+
+/// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
+/// not inherit (`--resource`, `--dry-run`).
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options before the program")]
+pub struct RunOptions {
+    /// Hold this resource too, for example server:bms-4 (repeatable)
+    #[arg(short, long = "resource", value_name = "KIND:NAME", value_parser = resource())]
+    pub resource: Vec<ResourceName>,
+
+    /// What to call the work in `locked status`, instead of the program's name
+    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION")]
+    pub operation: Option<String>,
+
+    /// How long the lease lives without a renew [default: 30m]
+    #[arg(long, value_name = "D", env = "LOCKED_TTL", value_parser = parse_duration)]
+    pub ttl: Option<Duration>,
+
+    /// How often it is renewed [default: a sixth of the TTL, at most 60s]
+    #[arg(long, value_name = "D", env = "LOCKED_HEARTBEAT", value_parser = parse_duration)]
+    pub heartbeat: Option<Duration>,
+
+    /// When the program is stopped after the last successful renew [default: two thirds of the TTL]
+    #[arg(long, value_name = "D", env = "LOCKED_RENEW_DEADLINE", value_parser = parse_duration)]
+    pub renew_deadline: Option<Duration>,
+
+    /// How long a stopped program gets between TERM and KILL [default: a tenth of the TTL, at most 10s]
+    #[arg(long, value_name = "D", env = "LOCKED_GRACE", value_parser = parse_duration)]
+    pub grace: Option<Duration>,
+
+    /// How long to wait for a lease that somebody else holds [default: 30s]
+    #[arg(long, value_name = "D", env = "LOCKED_WAIT", value_parser = parse_duration)]
+    pub wait: Option<Duration>,
+
+    /// Do not wait at all
+    #[arg(short, long, env = "LOCKED_NO_WAIT", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "wait")]
+    pub no_wait: bool,
+
+    /// Say what would be locked, and run nothing
+    #[arg(short = 'N', long)]
+    pub dry_run: bool,
+
+    /// Keep resources named with -r when the program fails
+    #[arg(long, env = "LOCKED_KEEP", value_parser = clap::builder::FalseyValueParser::new())]
+    pub keep: bool,
+
+    /// Do not look at the result
+    #[arg(long, env = "LOCKED_NO_CANARY", value_parser = clap::builder::FalseyValueParser::new())]
+    pub no_canary: bool,
+
+    /// The exit status when somebody else holds it, instead of 75
+    #[arg(long, value_name = "N", env = "LOCKED_CONFLICT_EXIT_CODE", value_parser = clap::value_parser!(u8))]
+    pub conflict_exit_code: Option<u8>,
+
+    /// The session that this command belongs to
+    #[arg(long, value_name = "UUID", env = "LOCKED_SESSION", hide_env_values = true)]
+    pub session: Option<Uuid>,
+
+    /// Say nothing of our own
+    #[arg(short, long, env = "LOCKED_QUIET", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Say more
+    #[arg(short, long, env = "LOCKED_VERBOSE", value_parser = clap::builder::FalseyValueParser::new())]
+    pub verbose: bool,
+}
+
+/// Only the options: what stands before the program.
+#[derive(Debug, clap::Parser)]
+#[command(name = "locked", disable_version_flag = true, disable_help_flag = true)]
+pub(super) struct OnlyOptions {
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+}
+
+/// Reads a resource name from bytes.
+pub(super) fn resource() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::OsStringValueParser::new()
+        .try_map(|text: OsString| ResourceName::parse(text.as_encoded_bytes()))
+}
+
+impl RunOptions {
+    /// How much we say.
+    #[must_use]
+    pub fn voice(&self) -> Voice {
+        match (self.quiet, self.verbose) {
+            (true, _) => Voice::Quiet,
+            (false, true) => Voice::Verbose,
+            (false, false) => Voice::Ready,
+        }
+    }
+
+    /// Checked together.
+    ///
+    /// # Errors
+    /// When the times do not fit: what is wrong, in one sentence.
+    pub fn checked(&self) -> Result<Options, String> {
+        let times = Times::new(self.ttl, self.heartbeat, self.renew_deadline, self.grace).map_err(|error| error.to_string())?;
+        Ok(Options {
+            operation: self.operation.clone(),
+            times,
+            patience: self.patience(),
+            session: self.session.map(SessionId),
+            keep: self.keep,
+            canary: !self.no_canary,
+            conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),
+        })
+    }
+
+    fn patience(&self) -> Patience {
+        match self.wait.unwrap_or(Options::READY_WAIT) {
+            _ if self.no_wait => Patience::None,
+            Duration::ZERO => Patience::None,
+            wait => Patience::Wait(wait),
+        }
+    }
+}

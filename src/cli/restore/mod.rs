@@ -1,0 +1,221 @@
+//! `locked restore`: brings a bad file back, or accepts the one that is there. Holds the lease meanwhile, keeps inode,
+//! mode and links as sops does, looks at the result, and leaves a receipt. Works with the store down: then the file is
+//! brought back, and the quarantine is ended later with `--accept`.
+#![forbid(unsafe_code)]
+
+mod lease;
+mod version;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::canary::{self, Arbiter, Expect, Kind, Sample, Verdict};
+use crate::clock::Clock as _;
+use crate::copies::{Chain, Quality};
+use crate::exit::{self, Exit};
+use crate::naming::{Local, Namer, Target};
+use crate::report::{self, Refusal};
+use crate::rules::Asked;
+use crate::run::{self, Before, Context};
+use crate::state::StateDir;
+use crate::store::{Ended, Ending, ReceiptKind};
+use crate::terms::{Digest, SessionId, shell_quote};
+
+use super::RunOptions;
+use super::front::refuse;
+use super::held::answer;
+use super::verbs::Restore;
+use lease::Hold;
+use version::Version;
+
+struct Work<'a> {
+    context: &'a Context,
+    verb: &'a Restore,
+    target: Target,
+    shown: String,
+    chain: Chain,
+    arbiter: Arbiter,
+}
+
+pub(super) fn restore(context: &Context, options: &RunOptions, verb: &Restore) -> Exit {
+    attempt(context, options, verb).unwrap_or_else(|exit| exit)
+}
+
+fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Exit, Exit> {
+    let env = run::env_of(context);
+    let path = context.invocation.cwd.join(&verb.file);
+    let target = Namer::new(&env, Local::Make)
+        .name(&path)
+        .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
+    let state = StateDir::open(&env).map_err(|error| super::world::down(&error))?;
+    let copies = state.copies().map_err(|error| super::world::down(&error))?;
+    let work = Work {
+        context,
+        verb,
+        shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
+        chain: Chain::of(&copies, target.scope(), &target.key),
+        target,
+        arbiter: run::arbiter(context, None),
+    };
+    let hold = Hold::take(context, options.session.map(SessionId), &state, &work.target)?;
+    let outcome = if verb.accept { work.accept() } else { work.bring_back(&hold) };
+    match outcome {
+        Ok(done) => {
+            hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
+            Ok(answer(verb.json, &done.json, Some(done.text)))
+        }
+        Err(Left { refusal, status, still_bad }) => {
+            hold.give_back(still_bad)?;
+            Err(refuse(&refusal, status))
+        }
+    }
+}
+
+/// Done.
+struct Done {
+    receipt: crate::store::Receipt,
+    json: serde_json::Value,
+    text: String,
+}
+
+/// Not done: what to say, and whether the file is bad (the quarantine goes on) or was never so.
+struct Left {
+    refusal: Refusal,
+    status: i32,
+    still_bad: Option<String>,
+}
+
+impl Work<'_> {
+    fn look(&self, path: &Path) -> Verdict {
+        let expect = Expect { change: None, asked: Asked::default(), rule_recipients: None };
+        canary::look(&Sample { path, before: None, expect: &expect }, &self.arbiter)
+    }
+
+    fn accept(&self) -> Result<Done, Left> {
+        let content = self.content()?;
+        let kind = match self.look(&self.target.path) {
+            Verdict::Sound | Verdict::Unverified(_) => ReceiptKind::Adopted,
+            Verdict::OpenEdit => return Err(self.still_bad("it is plaintext".to_owned(), "encrypt it first")),
+            Verdict::Bad(fault) => return Err(self.still_bad(fault.to_string(), &format!("locked restore {}", self.shown))),
+        };
+        self.keep(&content);
+        Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
+    }
+
+    fn bring_back(&self, hold: &Hold<'_>) -> Result<Done, Left> {
+        let bad = Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
+        let content = bad.content.clone().unwrap_or_default();
+        let fault = self.why_bad(&content, hold)?;
+        if matches!(canary::sniff(&content), Kind::Plain) && self.verb.from.is_none() {
+            return Err(self.plaintext());
+        }
+        let versions = version::versions(self.context, &self.chain, &self.target, &content);
+        let Some(version) = versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
+        else {
+            let why = format!("{fault}; no sound version of it is known here");
+            return Err(self.still_bad(why, &format!("bring a good version yourself, then locked restore {} --accept", self.shown)));
+        };
+        self.put(&bad, version)?;
+        let kind = match self.look(&self.target.path) {
+            Verdict::Bad(fault) => {
+                return Err(self.still_bad(format!("the version brought back is bad too: {fault}"), "choose another with --from"));
+            }
+            _ => ReceiptKind::Restored,
+        };
+        self.keep(&version.content);
+        let others = versions.iter().filter(|other| other.which != version.which).map(|other| format!("--from {}", other.which));
+        let others = others.collect::<Vec<_>>().join(", ");
+        let other = if others.is_empty() { String::new() } else { format!("; others: {others}") };
+        let text = format!("restored {} from {}{other}", self.shown, version.describe());
+        Ok(self.done(&version.content, kind, text, version.which))
+    }
+
+    /// What is wrong with the file now. A sound file is never overwritten.
+    fn why_bad(&self, content: &[u8], hold: &Hold<'_>) -> Result<String, Left> {
+        match self.look(&self.target.path) {
+            Verdict::Bad(fault) => Ok(fault.to_string()),
+            _ if matches!(canary::sniff(content), Kind::Plain) => Ok("it is plaintext".to_owned()),
+            _ => {
+                let next = format!("locked restore {} --accept", self.shown);
+                let refusal = Refusal {
+                    word: "REFUSED",
+                    what: format!("{} is a sound SOPS file now and is not overwritten", self.shown),
+                    why: "somebody has mended it already, or it never was bad".to_owned(),
+                    retry: "no".to_owned(),
+                    next,
+                };
+                Err(Left { refusal, status: exit::USAGE, still_bad: hold.reason() })
+            }
+        }
+    }
+
+    /// Writes the version over the bad file, if that is still the one that was found bad; what is overwritten is put
+    /// aside, unless it is plaintext.
+    fn put(&self, bad: &Before, version: &Version) -> Result<(), Left> {
+        let now = Before::read(&self.target.path).map_err(|error| self.cannot(&error.to_string()))?;
+        if now.digest() != bad.digest() {
+            return Err(self.cannot("it changed while it was looked at"));
+        }
+        if let Some(content) = bad.content.as_deref().filter(|content| !matches!(canary::sniff(content), Kind::Plain)) {
+            self.chain.put_aside(content, self.context.clock.wall_ms()).map_err(|error| self.cannot(&format!("no copy of it can be put aside: {error}")))?;
+        }
+        let write = || -> std::io::Result<()> {
+            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&self.target.path)?;
+            file.write_all(&version.content)?;
+            file.sync_all()
+        };
+        write().map_err(|error| self.cannot(&format!("it cannot be written: {error}")))
+    }
+
+    fn content(&self) -> Result<Vec<u8>, Left> {
+        match Before::read(&self.target.path) {
+            Ok(Before { content: Some(content) }) => Ok(content),
+            Ok(_) => Err(self.cannot("it does not exist")),
+            Err(error) => Err(self.cannot(&format!("it cannot be read: {error}"))),
+        }
+    }
+
+    fn keep(&self, content: &[u8]) {
+        let _a_copy_more_or_less = self.chain.keep(content, Quality::Proven, self.context.clock.wall_ms());
+    }
+
+    fn done(&self, content: &[u8], kind: ReceiptKind, text: String, which: &str) -> Done {
+        let receipt = run::receipt_of(self.context, &self.target, None, content, kind);
+        let json = json!({"file": self.shown, "resource": self.target.resource.name.as_str(), "version": which,
+                          "digest": Digest::of(content).as_str()});
+        Done { receipt, json, text }
+    }
+
+    fn still_bad(&self, why: String, next: &str) -> Left {
+        let refusal = Refusal {
+            word: "QUARANTINED",
+            what: format!("{} stays quarantined: {why}", self.shown),
+            why: "only a sound file ends a quarantine".to_owned(),
+            retry: "no".to_owned(),
+            next: next.to_owned(),
+        };
+        Left { refusal, status: exit::QUARANTINED, still_bad: Some(format!("{}: {why}", self.shown)) }
+    }
+
+    fn plaintext(&self) -> Left {
+        let next = format!(
+            "encrypt it with the sops program itself, then locked restore {0} --accept; or throw the plaintext away: locked restore {0} --from proven",
+            self.shown
+        );
+        self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
+    }
+
+    fn cannot(&self, why: &str) -> Left {
+        let refusal = Refusal {
+            word: "REFUSED",
+            what: format!("{} was not restored: {why}", self.shown),
+            why: "nothing was changed".to_owned(),
+            retry: "yes, after a look at the file".to_owned(),
+            next: format!("ls -l {}", self.shown),
+        };
+        Left { refusal, status: exit::INTERNAL, still_bad: Some(format!("{}: {why}", self.shown)) }
+    }
+}

@@ -1,0 +1,50 @@
+//! Which versions of a file can be brought back.
+#![forbid(unsafe_code)]
+
+use std::fs;
+
+use crate::canary;
+use crate::copies::{Chain, Quality};
+use crate::naming::Target;
+use crate::report::day_and_time;
+use crate::run::{Context, env_of};
+
+/// A version of the file that passes the native checks.
+pub(super) struct Version {
+    /// `proven`, `before` or `head`.
+    pub(super) which: &'static str,
+    pub(super) content: Vec<u8>,
+    made_at: Option<i64>,
+}
+
+impl Version {
+    pub(super) fn describe(&self) -> String {
+        let at = self.made_at.map_or_else(String::new, |made_at| format!(" of {}", day_and_time(made_at)));
+        match self.which {
+            "proven" => format!("the last proven copy{at}"),
+            "before" => format!("the copy from before the write{at}"),
+            _ => "HEAD".to_owned(),
+        }
+    }
+}
+
+/// The newest of each kind, in the order of preference: the last proven copy, the one before the write, HEAD. What is
+/// as bad as the file itself is no version.
+pub(super) fn versions(context: &Context, chain: &Chain, target: &Target, bad: &[u8]) -> Vec<Version> {
+    let copies = chain.all().unwrap_or_default();
+    let of = |quality: Quality, which: &'static str| {
+        copies.iter().filter(|copy| copy.quality == quality).find_map(|copy| {
+            let content = fs::read(&copy.path).ok()?;
+            sound(&content, bad).then_some(Version { which, content, made_at: Some(copy.made_at) })
+        })
+    };
+    let head = || {
+        let content = target.repository.as_ref()?.head_content(&target.path, &env_of(context)).ok()??;
+        sound(&content, bad).then_some(Version { which: "head", content, made_at: None })
+    };
+    [of(Quality::Proven, "proven"), of(Quality::PreImage, "before"), head()].into_iter().flatten().collect()
+}
+
+fn sound(content: &[u8], bad: &[u8]) -> bool {
+    content != bad && canary::native(content).is_ok()
+}

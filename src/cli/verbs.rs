@@ -1,0 +1,190 @@
+//! The verbs.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::terms::{ResourceName, parse_duration};
+
+use super::options::RunOptions;
+
+/// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
+///
+/// A program that would change nothing shared is simply run.
+#[derive(Debug, Parser)]
+#[command(
+    name = "locked",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    override_usage = "locked [OPTIONS] PROGRAM [ARGS]...\n       locked VERB [ARGS]...",
+    after_help = "Examples:\n  locked sops set secrets/x.env.sops '[\"KEY\"]' '\"value\"'\n  locked -r server:bms-4 ./deploy.sh\n  locked status"
+)]
+pub struct Line {
+    /// Options of a run.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What `locked` itself can do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run a program, also one that is called like a verb
+    #[command(after_help = "Example:\n  locked run -- status")]
+    Run(RunVerb),
+    /// Show what a command line would lock, and run nothing
+    #[command(after_help = "Example:\n  locked explain -- sops edit secrets/x.env.sops")]
+    Explain(Explain),
+    /// Show live leases; exits 0 whether there are any or not
+    #[command(after_help = "Example:\n  locked status sops:monitoring --json")]
+    Status(Status),
+    /// Show ended leases, newest first
+    #[command(after_help = "Example:\n  locked history sops:monitoring --since 2h")]
+    History(History),
+    /// Hold resources for this session over several commands
+    #[command(after_help = "Example:\n  locked acquire sops:monitoring --operation credential-rotation")]
+    Acquire(Acquire),
+    /// Give what this session holds a full TTL again
+    #[command(after_help = "Example:\n  locked renew sops:monitoring")]
+    Renew(Named),
+    /// Give back what this session holds
+    #[command(after_help = "Example:\n  locked release sops:monitoring")]
+    Release(ReleaseVerb),
+    /// Exit 0 when this session holds all of these, 77 when not
+    #[command(after_help = "Example:\n  locked check sops:monitoring")]
+    Check(Named),
+    /// Bring a bad file back, or accept the one that is there
+    #[command(after_help = "Example:\n  locked restore secrets/x.env.sops")]
+    Restore(Restore),
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
+    Completions(Completions),
+}
+
+/// `locked run`.
+#[derive(Debug, Args)]
+pub struct RunVerb {
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+/// `locked explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The command line to explain
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// `locked status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Only these resources (any scope)
+    #[arg(value_name = "KIND:NAME", value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked history`.
+#[derive(Debug, Args)]
+pub struct History {
+    /// Only this resource (any scope)
+    #[arg(value_name = "KIND:NAME", value_parser = name())]
+    pub resource: Option<ResourceName>,
+    /// Only what ended within this time
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub since: Option<Duration>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: u32,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked acquire`.
+#[derive(Debug, Args)]
+pub struct Acquire {
+    /// The resources, all or none
+    #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// What the hold is for
+    #[arg(long, value_name = "TEXT")]
+    pub operation: Option<String>,
+    /// How long it lives without a renew [default: 30m]
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub ttl: Option<Duration>,
+    /// How long to wait [default: 30s]
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub wait: Option<Duration>,
+    /// Do not wait at all
+    #[arg(short, long, conflicts_with = "wait")]
+    pub no_wait: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Verbs that name resources.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The resources
+    #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked release`.
+#[derive(Debug, Args)]
+pub struct ReleaseVerb {
+    /// The resources
+    #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// How the work ended
+    #[arg(long = "as", value_name = "HOW", default_value = "completed", value_parser = ["completed", "failed", "human-action"])]
+    pub ended_as: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked restore`.
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The file
+    pub file: PathBuf,
+    /// The file that is there is right: check it, and end the quarantine
+    #[arg(long)]
+    pub accept: bool,
+    /// Which version to bring back [default: the last proven copy, else the one before the write, else HEAD]
+    #[arg(long, value_name = "WHICH", value_parser = ["proven", "before", "head"], conflicts_with = "accept")]
+    pub from: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+fn name() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
+    super::options::resource()
+}

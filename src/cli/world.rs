@@ -1,0 +1,99 @@
+//! What every verb that talks to the store stands on: state directory, session, store, names.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::holder::Session;
+use crate::naming::{Local, Namer};
+use crate::plan;
+use crate::report;
+use crate::run::{self, Context, env_of};
+use crate::state::StateDir;
+use crate::store::{self, Owner, Store, StoreError};
+use crate::terms::{Resource, ResourceName, SessionId};
+
+use super::RunOptions;
+use super::front::refuse;
+
+/// The world of a verb.
+pub(super) struct World<'a> {
+    pub(super) context: &'a Context,
+    pub(super) state: StateDir,
+    pub(super) session: Session,
+    pub(super) store: Box<dyn Store>,
+}
+
+impl<'a> World<'a> {
+    /// Opens everything and does the work; whatever is refused on the way has been said.
+    pub(super) fn with(
+        context: &'a Context,
+        options: &RunOptions,
+        work: impl FnOnce(&mut Self) -> Result<Exit, Exit>,
+    ) -> Exit {
+        Self::open(context, options.session.map(SessionId)).and_then(|mut world| work(&mut world)).unwrap_or_else(|exit| exit)
+    }
+
+    fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
+        let session = run::session(context, session).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+        let (state, store) = store_of(context).map_err(|error| down(&error))?;
+        Ok(Self { context, state, session, store })
+    }
+
+    /// These names in their scopes, sorted and unique.
+    pub(super) fn resources(&self, names: &[ResourceName]) -> Result<Vec<Resource>, Exit> {
+        scoped(self.context, names, Local::Make)
+    }
+
+    /// Who we are, for a request without a running command.
+    pub(super) fn owner(&self, operation: String) -> Owner {
+        Owner {
+            session: self.session.id,
+            label: self.session.label.clone(),
+            host: self.session.host.clone(),
+            host_id: self.state.host_id(&self.context.clock),
+            pid: std::process::id(),
+            operation,
+            rule: None,
+        }
+    }
+
+    pub(super) fn now_ms(&self) -> i64 {
+        self.context.clock.wall_ms()
+    }
+
+    pub(super) fn down(&self, error: &StoreError) -> Exit {
+        down(error)
+    }
+}
+
+/// These names in their scopes, sorted and unique.
+pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) -> Result<Vec<Resource>, Exit> {
+    let env = env_of(context);
+    let mut namer = Namer::new(&env, local);
+    let mut resources = Vec::new();
+    for name in names {
+        let scope = plan::scope_of(name, &context.invocation.cwd, &mut namer)
+            .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the repository"), exit::CONFIG))?;
+        resources.push(Resource { name: name.clone(), scope });
+    }
+    resources.sort();
+    resources.dedup();
+    Ok(resources)
+}
+
+/// The state directory and the store.
+pub(super) fn store_of(context: &Context) -> Result<(StateDir, Box<dyn Store>), StoreError> {
+    let state = StateDir::open(&env_of(context))?;
+    let store = store::open(&state, &env_of(context))?;
+    Ok((state, store))
+}
+
+/// How long a verb waits for one answer.
+pub(super) const CALL: Duration = Duration::from_secs(10);
+
+/// The store cannot answer.
+pub(super) fn down(error: &StoreError) -> Exit {
+    refuse(&report::store_down(error), exit::UNREACHABLE)
+}

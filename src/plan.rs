@@ -1,0 +1,89 @@
+//! `plan`: pass through, or hold these resources for these files. It looks at names and at what stands behind them,
+//! and changes nothing.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use crate::naming::{self, Namer, NamingError, Target};
+use crate::rules::{Change, Classification, Write};
+use crate::terms::{Resource, ResourceName, Scope};
+
+/// What is to be done.
+#[derive(Debug, Clone)]
+#[must_use]
+pub enum Plan {
+    /// Nothing to lock: exec.
+    PassThrough {
+        /// Why, in one sentence.
+        reason: String,
+    },
+    /// Hold these.
+    Hold(HoldPlan),
+}
+
+/// What is held, and which files may be written meanwhile.
+#[derive(Debug, Clone)]
+pub struct HoldPlan {
+    /// Sorted, unique.
+    pub resources: Vec<Resource>,
+    /// The files, each with its name.
+    pub files: Vec<PlannedFile>,
+    /// The rule that decided, if one did.
+    pub rule: Option<&'static str>,
+    /// What runs, free of argument values.
+    pub operation: String,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// A file that the command may write.
+#[derive(Debug, Clone)]
+pub struct PlannedFile {
+    /// What the command line says of it.
+    pub write: Write,
+    /// Its names.
+    pub target: Target,
+}
+
+/// Draws the plan. `by_hand` are the resources of `-r`.
+///
+/// # Errors
+/// When a file cannot be named (a link loop, an unreadable repository): then nothing may run.
+pub fn draw(class: Classification, by_hand: &[ResourceName], cwd: &Path, namer: &mut Namer<'_>) -> Result<Plan, NamingError> {
+    let mut files = Vec::new();
+    let mut passed_over = None;
+    for write in class.writes {
+        if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
+            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", write.path.display()));
+            continue;
+        }
+        let target = namer.name(&write.path)?;
+        files.push(PlannedFile { write, target });
+    }
+    let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
+    for name in by_hand {
+        let scope = scope_of(name, cwd, namer)?;
+        resources.push(Resource { name: name.clone(), scope });
+    }
+    resources.sort();
+    resources.dedup();
+    if resources.is_empty() {
+        return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
+    }
+    let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
+    Ok(Plan::Hold(HoldPlan { resources, files, rule: class.rule, operation: class.operation, reason }))
+}
+
+fn names_a_secret(write: &Write, cwd: &Path) -> bool {
+    naming::is_secret_target(&write.path, cwd, write.asked.config.as_deref())
+}
+
+/// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's
+/// engine, the rest means the same everywhere.
+pub fn scope_of(name: &ResourceName, cwd: &Path, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
+    match name.kind() {
+        "sops" | "rotation" | "zone" => namer.scope_of_directory(cwd),
+        "container" => Ok(naming::machine_scope()),
+        _ => Ok(Scope::global()),
+    }
+}

@@ -1,0 +1,30 @@
+//! `report`: our own words. They go to standard error alone, and only when we waited, warn, keep, refuse or lose.
+#![forbid(unsafe_code)]
+
+mod refusal;
+mod telling;
+mod time;
+mod waiting;
+
+pub use refusal::{Refusal, busy, misuse, quarantined, store_down};
+pub use telling::{kept_by_keeper, lost, no_lease, telling};
+pub use time::{clock_time, day_and_time, rough_span};
+pub use waiting::Waiting;
+
+use std::io::Write as _;
+
+/// How much we say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Voice {
+    /// `-q`: nothing.
+    Quiet,
+    /// Only when it matters.
+    Ready,
+    /// `-v`: also what went well.
+    Verbose,
+}
+
+/// Writes to standard error. Nobody may be listening there (a closed descriptor, a full pipe); that changes nothing.
+pub fn say(text: &str) {
+    let _nobody_may_listen = writeln!(std::io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,214 @@
+//! Refusals: at most five lines, made for people and language models alike. What happened, why, whether to try again,
+//! and the next step. Never a word that would teach an agent to force its way.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::lease::Busy;
+use crate::store::{Blocker, LeaseState, LeaseView, StoreError};
+
+use super::time::{clock_time, rough_span};
+
+/// A refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// `BLOCKED`, `QUARANTINED`, `REFUSED`.
+    pub word: &'static str,
+    /// What happened.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// Whether and when to try again.
+    pub retry: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { word, what, why, retry, next } = self;
+        write!(f, "{word}: {what}\nwhy:   {why}\nretry: {retry}\nnext:  {next}")
+    }
+}
+
+/// Somebody else holds it, or asked before us.
+#[must_use]
+pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
+    let place = busy.ahead.len() + 1;
+    let Some(blocker) = busy.blockers.first() else {
+        let before = busy.ahead.first().map_or_else(String::new, |first| format!(", {} first", first.holder));
+        return Refusal {
+            word: "BLOCKED",
+            what: format!("{wanted} is wanted by {} older request{}{before}", place - 1, if place == 2 { "" } else { "s" }),
+            why: format!("the oldest request goes first; place {place} in the queue"),
+            retry: "yes, in about 5 s".to_owned(),
+            next: format!("locked status {wanted}"),
+        };
+    };
+    let lease = &blocker.lease;
+    Refusal {
+        word: "BLOCKED",
+        what: format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
+        why: format!("{}, place {place} in the queue, {}", since(lease), free_by(lease, now_ms)),
+        retry: retry(lease),
+        next: format!("locked status {}", lease.resource),
+    }
+}
+
+fn since(lease: &LeaseView) -> String {
+    let at = clock_time(lease.acquired_at);
+    match (lease.state, &lease.reason) {
+        (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
+        (LeaseState::Remote, _) => format!("ended without a word, may still be running since {at}"),
+        _ if lease.explicit => format!("held between commands since {at}"),
+        _ => format!("running since {at}"),
+    }
+}
+
+fn free_by(lease: &LeaseView, now_ms: i64) -> String {
+    match lease.expires_in {
+        Some(left) => {
+            let at = now_ms.saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX));
+            format!("free by {} at the latest", clock_time(at))
+        }
+        None => "without an end".to_owned(),
+    }
+}
+
+fn retry(lease: &LeaseView) -> String {
+    let short = Duration::from_secs(5);
+    match (lease.state, lease.explicit, lease.expires_in) {
+        (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
+        (_, true, Some(left)) => format!("yes, in {} at the latest, or when its session releases it", rough_span(left)),
+        (_, _, Some(left)) => format!("yes, in about {}", rough_span(left.clamp(Duration::from_secs(1), short))),
+        _ => "yes, when its session releases it".to_owned(),
+    }
+}
+
+/// The file is bad and nobody may write it before it is restored.
+#[must_use]
+pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
+    let lease = busy.blockers.iter().find(|blocker| blocker.quarantined()).map(|blocker: &Blocker| &blocker.lease);
+    let (name, reason, since) = lease.map_or_else(Default::default, |lease| {
+        let reason = lease.reason.clone().unwrap_or_default();
+        (lease.resource.to_string(), reason, format!("since {}, written by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label))
+    });
+    Refusal {
+        word: "QUARANTINED",
+        what: format!("{name} may not be written: {reason}"),
+        why: format!("a write left the file bad {since}; nothing was run"),
+        retry: "no, not before it is restored".to_owned(),
+        next: format!("locked restore {}", file.unwrap_or(&name)),
+    }
+}
+
+/// The store cannot say "yours".
+#[must_use]
+pub fn store_down(error: &StoreError) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: error.to_string(),
+        why: "only the store can say that a lease is ours; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: error.remedy(),
+    }
+}
+
+/// Options or arguments of ours that make no sense.
+#[must_use]
+pub fn misuse(what: &str, next: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: what.to_owned(),
+        why: "the command line cannot be carried out as it stands; nothing was run".to_owned(),
+        retry: "no, not as it is".to_owned(),
+        next: next.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::store::Ahead;
+    use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
+
+    fn lease() -> LeaseView {
+        LeaseView {
+            resource: Resource { name: ResourceName::of("sops", b"monitoring"), scope: Scope("github.com/acme/infra".to_owned()) },
+            token: FencingToken(7),
+            session: SessionId(Uuid::parse_str("3f2a91c0-0000-4000-8000-000000000000").expect("uuid")),
+            label: "claude@ws-1".to_owned(),
+            host: "ws-1".to_owned(),
+            grant: GrantId::random(),
+            live: None,
+            host_id: String::new(),
+            pid: Some(1),
+            operation: "sops set secrets/monitoring.env.sops".to_owned(),
+            state: LeaseState::Held,
+            explicit: false,
+            takeable: false,
+            reason: None,
+            acquired_at: 0,
+            renewed_at: 0,
+            expires_in: Some(Duration::from_secs(1800)),
+            waiters: 1,
+        }
+    }
+
+    fn busy_with(lease: LeaseView, ahead: usize) -> Busy {
+        let blocker = Blocker { lease, reclaimable_when_gone: true };
+        let older = Ahead { grant: GrantId::random(), live: None, host_id: String::new(), holder: "aaaaaaaa (x@y)".to_owned() };
+        Busy { blockers: vec![blocker], ahead: vec![older; ahead], waited: Duration::ZERO }
+    }
+
+    #[test]
+    fn a_running_holder_reads_as_in_the_readme() {
+        let text = busy(&busy_with(lease(), 1), "sops:monitoring", 0).to_string();
+        let (from, to) = (clock_time(0), clock_time(1_800_000));
+        assert_eq!(
+            text,
+            format!(
+                "BLOCKED: sops:monitoring is held by 3f2a91c0 (claude@ws-1), sops set secrets/monitoring.env.sops\n\
+                 why:   running since {from}, place 2 in the queue, free by {to} at the latest\n\
+                 retry: yes, in about 5 s\n\
+                 next:  locked status sops:monitoring"
+            )
+        );
+    }
+
+    #[test]
+    fn a_kept_lease_says_why() {
+        let kept = LeaseView { state: LeaseState::Kept, reason: Some("it failed with status 1 after it had written".to_owned()), ..lease() };
+        let text = busy(&busy_with(kept, 0), "sops:monitoring", 0).to_string();
+        assert!(text.contains("why:   kept since "), "{text}");
+        assert!(text.contains("because it failed with status 1 after it had written, place 1 in the queue"), "{text}");
+        assert!(text.contains("retry: yes, in 30 min, or when its session goes on"), "{text}");
+    }
+
+    #[test]
+    fn an_older_request_alone_is_named_as_such() {
+        let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
+        let text = busy(&only_older, "sops:monitoring", 0).to_string();
+        assert!(text.starts_with("BLOCKED: sops:monitoring is wanted by 1 older request, aaaaaaaa (x@y) first\n"), "{text}");
+    }
+
+    #[test]
+    fn a_quarantine_names_the_way_out() {
+        let bad = LeaseView { state: LeaseState::Quarantined, expires_in: None, reason: Some("ws-1:/r/x.env.sops: the file is empty".to_owned()), ..lease() };
+        let text = quarantined(&busy_with(bad, 0), Some("x.env.sops")).to_string();
+        assert!(text.starts_with("QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"), "{text}");
+        assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
+    }
+
+    #[test]
+    fn no_refusal_teaches_to_force() {
+        for text in [busy(&busy_with(lease(), 0), "x:y", 0), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")] {
+            let text = text.to_string();
+            assert!(!["--force", "steal", "LOCKED_BYPASS"].iter().any(|word| text.contains(word)), "{text}");
+            assert!(text.lines().count() <= 5);
+        }
+    }
+}

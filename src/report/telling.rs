@@ -1,0 +1,59 @@
+//! What is told after a command: only what needs a person.
+#![forbid(unsafe_code)]
+
+use crate::settle::Telling;
+use crate::supervise::Cause;
+use crate::terms::show_duration;
+
+use super::Refusal;
+
+/// The words for a decision of `settle`.
+#[must_use]
+pub fn telling(telling: &Telling, resources: &str) -> String {
+    match telling {
+        Telling::Bad { shown, fault } => Refusal {
+            word: "QUARANTINED",
+            what: format!("{resources}: {shown}: {fault}"),
+            why: "the command left the file so; nobody may write it before it is restored".to_owned(),
+            retry: "no".to_owned(),
+            next: fault.advice().map_or_else(
+                || format!("locked restore {shown}"),
+                |advice| format!("locked restore {shown}; then {advice}"),
+            ),
+        }
+        .to_string(),
+        Telling::OpenEdit { shown } => format!(
+            "locked: {shown} is plaintext now; {resources} stays with this session until `sops encrypt -i` has made it SOPS again"
+        ),
+        Telling::Kept { keep_for } => format!(
+            "locked: the command failed after it had written; {resources} stays with this session for {}, run it again to go on",
+            show_duration(*keep_for)
+        ),
+        Telling::Unverified { shown, why } => format!("locked: {shown} is whole, but was not decrypted: {why}"),
+    }
+}
+
+/// The child was stopped.
+#[must_use]
+pub fn lost(resources: &str, cause: Cause) -> String {
+    Refusal {
+        word: "LOST",
+        what: format!("the lease of {resources} {}", cause.clause()),
+        why: "the program and everything that it had started were stopped, so that no second writer meets them".to_owned(),
+        retry: "yes, after a look at the file".to_owned(),
+        next: format!("locked status {resources}"),
+    }
+    .to_string()
+}
+
+/// The lease could not be given back yet.
+#[must_use]
+pub fn kept_by_keeper(resources: &str, why: &str) -> String {
+    format!("locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends")
+}
+
+/// A program that no rule knows.
+#[must_use]
+pub fn no_lease(program: &str) -> String {
+    format!("locked: no rule knows {program}; it runs without a lease (name one with -r KIND:NAME)")
+}

@@ -1,0 +1,120 @@
+//! What the keeper does for the lease: renew it, and finish the run when the wrapper cannot.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{Clock as _, Moment};
+use crate::state;
+use crate::store::{self, Release, Renewal, Store};
+use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
+use crate::terms::FencingToken;
+
+use super::Before;
+use super::job::Job;
+
+/// How long one attempt to settle may take.
+const ATTEMPT: Duration = Duration::from_secs(2);
+
+/// The wrapper's words at "go".
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Words {
+    /// When the granted request was sent, ms on the boot clock.
+    pub(super) sent: u64,
+    /// For how long it was granted, ms.
+    pub(super) lasts: u64,
+    /// The tokens, in the plan's order of resources.
+    pub(super) tokens: Vec<i64>,
+}
+
+impl Words {
+    pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
+        let names = job.plan.resources.iter().map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
+        let tokens = self.tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        Begin {
+            sent: Moment(Duration::from_millis(self.sent)),
+            lasts: Duration::from_millis(self.lasts),
+            variables: vec![
+                ("LOCKED_RESOURCES".to_owned(), names),
+                ("LOCKED_TOKENS".to_owned(), tokens),
+                ("LOCKED_LEASE".to_owned(), job.grant.to_string()),
+                ("LOCKED_HOLDER".to_owned(), job.owner.session.short()),
+            ],
+        }
+    }
+}
+
+pub(super) struct KeeperDuty<'a> {
+    job: &'a Job<'a>,
+    /// Opened when first needed: most commands end before the first heartbeat.
+    store: Option<Box<dyn Store>>,
+    tokens: Vec<FencingToken>,
+    before: Vec<Before>,
+}
+
+impl<'a> KeeperDuty<'a> {
+    pub(super) fn new(job: &'a Job<'a>) -> Self {
+        Self { job, store: None, tokens: Vec::new(), before: Vec::new() }
+    }
+
+    fn store(&mut self) -> Option<&mut Box<dyn Store>> {
+        if self.store.is_none() {
+            self.store = store::open(self.job.state, &super::env_of(self.job.context)).ok();
+        }
+        self.store.as_mut()
+    }
+}
+
+impl Duty for KeeperDuty<'_> {
+    fn abandon(&mut self) {
+        let grant = self.job.grant;
+        if let Some(store) = self.store() {
+            // A ticket that stays is skipped: its live file's lock falls with us.
+            let _skipped_otherwise = store.leave_queue(grant, ATTEMPT);
+        }
+    }
+
+    fn begin(&mut self, words: &str) -> Result<Begin, String> {
+        let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
+        self.tokens = words.tokens.iter().copied().map(FencingToken).collect();
+        self.before = self.job.observe().map_err(|error| error.to_string())?;
+        Ok(words.begin(self.job))
+    }
+
+    fn renew(&mut self, limit: Duration) -> Beat {
+        let holding = self.job.holding(&self.tokens);
+        let Some(store) = self.store() else { return Beat::Unknown };
+        match store.renew(&holding, limit) {
+            Ok(Renewal::Renewed(lasts)) => Beat::Renewed(lasts),
+            Ok(Renewal::Revoked) => Beat::Lost(Cause::Revoked),
+            Ok(Renewal::Gone) => Beat::Lost(Cause::Gone),
+            Err(_) => {
+                self.store = None;
+                Beat::Unknown
+            }
+        }
+    }
+
+    fn finish(&mut self, outcome: Outcome, deadline: Moment) {
+        let (job, tokens) = (self.job, self.tokens.clone());
+        let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before));
+        loop {
+            let settled = self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
+            if matches!(settled, Some(Ok(Release::Released | Release::NotOurs))) {
+                state::discard(job.state, job.grant);
+                return;
+            }
+            self.store = None;
+            if job.context.clock.now() >= deadline {
+                return;
+            }
+            rest();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "between two attempts to settle there is nothing to wait for")]
+fn rest() {
+    std::thread::sleep(Duration::from_millis(100));
+}

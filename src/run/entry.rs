@@ -1,0 +1,80 @@
+//! What a run starts from.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use crate::clock::SystemClock;
+use crate::holder::{self, Search};
+use crate::invocation::Invocation;
+use crate::lease::{Patience, Witness};
+use crate::program::FileId;
+use crate::report::Voice;
+use crate::state::{self, Gone, StateDir};
+use crate::store::Live;
+use crate::terms::{GrantId, SessionId, Times};
+
+/// The world around a run.
+#[derive(Debug)]
+pub struct Context {
+    /// How we were started.
+    pub invocation: Invocation,
+    /// This machine's clocks.
+    pub clock: SystemClock,
+    /// How much we say.
+    pub voice: Voice,
+    /// Our own file, for stepping over ourselves.
+    pub ourselves: FileId,
+}
+
+/// The options of a run, checked.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// `--operation`.
+    pub operation: Option<String>,
+    /// `--ttl` and its companions.
+    pub times: Times,
+    /// `--wait` or `--no-wait`.
+    pub patience: Patience,
+    /// `--session`.
+    pub session: Option<SessionId>,
+    /// `--keep`.
+    pub keep: bool,
+    /// Not `--no-canary`.
+    pub canary: bool,
+    /// `--conflict-exit-code`.
+    pub conflict_status: i32,
+}
+
+impl Options {
+    /// How long a request waits when nobody says: 30 s.
+    pub const READY_WAIT: Duration = Duration::from_secs(30);
+}
+
+/// A look-up in the environment at entry.
+pub fn env_of(context: &Context) -> impl Fn(&str) -> Option<OsString> {
+    |name| context.invocation.var(name)
+}
+
+/// Proves others gone by the kernel lock on their live file, and by looking for processes that carry their lease.
+struct KernelWitness<'a> {
+    state: &'a StateDir,
+    host_id: &'a str,
+}
+
+/// The witness of this machine.
+#[must_use]
+pub fn retry_witness<'a>(state: &'a StateDir, host_id: &'a str) -> impl Witness + use<'a> {
+    KernelWitness { state, host_id }
+}
+
+impl Witness for KernelWitness<'_> {
+    fn holder_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {
+        // Order: the lock first. While wrapper or keeper lives nobody needs to read every process's environment.
+        self.waiter_gone(grant, live, host_id) && matches!(holder::processes_of(grant), Search::None)
+    }
+
+    fn waiter_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {
+        host_id == self.host_id && state::probe(self.state, grant, live) == Gone::Proven
+    }
+}

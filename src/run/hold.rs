@@ -1,0 +1,247 @@
+//! A run under a lease, from the state directory to the exit.
+#![forbid(unsafe_code)]
+
+use std::os::fd::AsRawFd as _;
+use std::time::Duration;
+
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::holder::Session;
+use crate::invocation;
+use crate::lease::{self, Asker, Obtained};
+use crate::plan::HoldPlan;
+use crate::report::{self, Refusal, Voice, Waiting};
+use crate::state::{LiveFile, StateDir};
+use crate::store::{self, Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
+use crate::terms::{FencingToken, GrantId, LeaseKey};
+
+use super::base::{self, Base};
+use super::duty::{KeeperDuty, Words};
+use super::job::Job;
+use super::{Context, Options, arbiter, env_of, files, retry_witness};
+
+/// How long giving the lease back may take before the keeper goes on with it.
+pub(super) const SETTLE: Duration = Duration::from_secs(2);
+
+/// Holds what the plan asks for while the program runs.
+pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
+    // Before the first wait: the real program would show its arguments only while it runs.
+    invocation::wipe_arguments();
+    match attempt(context, options, plan, order) {
+        Ok(exit) => exit,
+        Err(error) => {
+            report::say(&report::store_down(&error).to_string());
+            Exit::Code(exit::UNREACHABLE)
+        }
+    }
+}
+
+fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Result<Exit, StoreError> {
+    let state = StateDir::open(&env_of(context))?;
+    let session = match super::session(context, options.session) {
+        Ok(session) => session,
+        Err(refusal) => return Ok(refuse(&refusal, exit::USAGE)),
+    };
+    let job = Job {
+        context,
+        options,
+        plan,
+        copies: state.copies()?,
+        owner: owner(context, options, plan, &session, &state),
+        grant: GrantId::random(),
+        key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
+        arbiter: arbiter::arbiter(context, Some(&order.program)),
+        state: &state,
+    };
+    // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
+    let live = LiveFile::create(&state, job.grant)?;
+    let watch = Watch { times: options.times, stopped_max: options.times.ttl };
+    let keep = [live.file().as_raw_fd()];
+    let wrapper = supervise::hire(order, watch, &context.clock, &keep, KeeperDuty::new(&job))
+        .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
+    let exit = under_watch(&job, &live, wrapper);
+    if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
+        live.remove();
+    }
+    exit.map(|ended| ended.exit)
+}
+
+struct Ended {
+    exit: Exit,
+    left_to_keeper: bool,
+}
+
+impl From<Exit> for Ended {
+    fn from(exit: Exit) -> Self {
+        Self { exit, left_to_keeper: false }
+    }
+}
+
+fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended, StoreError> {
+    let asked = store::open(job.state, &env_of(job.context)).and_then(|mut store| {
+        let before = job.observe().map_err(|error| unreadable(job, &error))?;
+        let records = job.records(&before);
+        let obtained = ask(job, live, records.clone(), store.as_mut())?;
+        Ok((store, records, obtained))
+    });
+    let (mut store, records, obtained) = match asked {
+        Ok(asked) => asked,
+        Err(error) => {
+            wrapper.dismiss();
+            return Err(error);
+        }
+    };
+    match obtained {
+        Obtained::Granted { granted, sent } => {
+            let words = Words {
+                sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
+                lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
+                tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
+            };
+            granted_run(job, &granted, &words, &records, store.as_mut(), wrapper)
+        }
+        Obtained::Busy(busy) => {
+            wrapper.dismiss();
+            let refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms());
+            Ok(refuse(&refusal, job.options.conflict_status).into())
+        }
+        Obtained::Quarantined(busy) => {
+            wrapper.dismiss();
+            let file = job.plan.files.first().map(files::shown);
+            Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
+        }
+    }
+}
+
+fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
+    let request = Request {
+        grant: job.grant,
+        key: job.key.clone(),
+        resources: job.plan.resources.clone(),
+        owner: job.owner.clone(),
+        claim: Claim::Command,
+        ttl: job.options.times.ttl,
+        first_grant: job.options.times.first_grant(),
+        mode: Mode::Try,
+        live: Some(live.live()),
+        files,
+        remote: false,
+        gone: Vec::new(),
+    };
+    let mut waiting = Waiting::new(job.wanted(), job.context.voice);
+    let witness = retry_witness(job.state, &job.owner.host_id);
+    let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
+    let mut asker = Asker { store, clock: &job.context.clock, witness: &witness, notice: &mut notice };
+    let obtained = lease::acquire(request, job.options.patience, &mut asker);
+    waiting.done();
+    obtained
+}
+
+fn granted_run(
+    job: &Job<'_>,
+    granted: &Granted,
+    words: &Words,
+    records: &[FileRecord],
+    store: &mut dyn Store,
+    wrapper: Wrapper,
+) -> Result<Ended, StoreError> {
+    let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
+    let before = match base::prove(job, granted, &tokens, records, store) {
+        Ok(Base::Sound(before)) => before,
+        Ok(Base::Refused { refusal, status }) => {
+            wrapper.dismiss();
+            return Ok(refuse(&refusal, status).into());
+        }
+        Err(error) => {
+            wrapper.dismiss();
+            return Err(error);
+        }
+    };
+    let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
+    let outcome = match wrapper.run(text, &words.begin(job), &job.context.clock) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            report::say(&format!("locked: {error}"));
+            wrapper.leave_to_keeper();
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
+        }
+    };
+    Ok(finish(job, outcome, &before, &tokens, store, wrapper))
+}
+
+/// Everything from here on yields values: no path out of it forgets the lease.
+fn finish(
+    job: &Job<'_>,
+    outcome: Outcome,
+    before: &[super::Before],
+    tokens: &[FencingToken],
+    store: &mut dyn Store,
+    wrapper: Wrapper,
+) -> Ended {
+    let (decision, receipts) = job.decide(outcome, before);
+    let settled = job.settle(store, tokens, &decision, receipts, SETTLE);
+    tell(job, outcome, &decision);
+    match settled {
+        Ok(Release::Released) => wrapper.dismiss(),
+        Ok(Release::NotOurs) => {
+            wrapper.dismiss();
+            if !matches!(outcome, Outcome::Stopped(_)) {
+                report::say(&report::lost(&job.wanted(), supervise::Cause::Gone));
+                return Exit::Code(exit::LOST).into();
+            }
+        }
+        Err(error) => {
+            report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
+            wrapper.leave_to_keeper();
+            return Ended { exit: decision.exit, left_to_keeper: true };
+        }
+    }
+    decision.exit.into()
+}
+
+fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
+    if job.context.voice == Voice::Quiet {
+        return;
+    }
+    match outcome {
+        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
+        Outcome::NeverStarted(errno) => {
+            let error = std::io::Error::from_raw_os_error(errno);
+            report::say(&format!("locked: the program cannot be executed: {error}"));
+        }
+        Outcome::Exited(_) | Outcome::Signaled(_) => {}
+    }
+    for hint in super::hint::hints(job, outcome) {
+        report::say(&format!("locked: {hint}"));
+    }
+    if let Some(telling) = &decision.telling {
+        report::say(&report::telling(telling, &job.wanted()));
+    }
+}
+
+fn refuse(refusal: &Refusal, status: i32) -> Exit {
+    report::say(&refusal.to_string());
+    Exit::Code(status)
+}
+
+fn unreadable(job: &Job<'_>, error: &std::io::Error) -> StoreError {
+    let path = job.plan.files.first().map(|file| file.target.path.clone()).unwrap_or_default();
+    StoreError::Place {
+        path,
+        why: format!("the file that the command would write cannot be read: {error}"),
+        remedy: "make it readable for this user".to_owned(),
+    }
+}
+
+fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Session, state: &StateDir) -> Owner {
+    Owner {
+        session: session.id,
+        label: session.label.clone(),
+        host: session.host.clone(),
+        host_id: state.host_id(&context.clock),
+        pid: std::process::id(),
+        operation: options.operation.clone().unwrap_or_else(|| plan.operation.clone()),
+        rule: plan.rule.map(str::to_owned),
+    }
+}

@@ -1,0 +1,121 @@
+//! One run under a lease, as wrapper and keeper both know it: either of them can finish it.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::canary::Arbiter;
+use crate::clock::Clock as _;
+use crate::copies::{Chain, Quality};
+use crate::plan::{HoldPlan, PlannedFile};
+use crate::rules;
+use crate::settle::{self, Decision, Facts, Finding};
+use crate::state::StateDir;
+use crate::store::{FileRecord, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
+use crate::supervise::Outcome;
+use crate::terms::{FencingToken, GrantId, LeaseKey};
+
+use super::{Before, Context, Options, files, receipt};
+
+/// The run.
+pub(super) struct Job<'a> {
+    pub(super) context: &'a Context,
+    pub(super) options: &'a Options,
+    pub(super) plan: &'a HoldPlan,
+    pub(super) state: &'a StateDir,
+    pub(super) copies: PathBuf,
+    pub(super) owner: Owner,
+    pub(super) grant: GrantId,
+    pub(super) key: LeaseKey,
+    pub(super) arbiter: Arbiter,
+}
+
+impl Job<'_> {
+    /// The holding with these tokens, which are in the plan's order of resources.
+    pub(super) fn holding(&self, tokens: &[FencingToken]) -> Holding {
+        let resources = self.plan.resources.iter().cloned().zip(tokens.iter().copied()).collect();
+        Holding::Grant { grant: self.grant, key: self.key.clone(), resources }
+    }
+
+    /// How the files are now.
+    ///
+    /// # Errors
+    /// When one is there and cannot be read.
+    pub(super) fn observe(&self) -> std::io::Result<Vec<Before>> {
+        self.plan.files.iter().map(|file| Before::read(&file.target.path)).collect()
+    }
+
+    /// The files as the store records them.
+    pub(super) fn records(&self, before: &[Before]) -> Vec<FileRecord> {
+        self.plan.files.iter().zip(before).map(|(file, before)| files::record(file, before)).collect()
+    }
+
+    /// What the canary says of every file.
+    fn look(&self, before: &[Before]) -> Vec<Finding> {
+        let pairs = self.plan.files.iter().zip(before);
+        pairs.map(|(file, before)| self.look_at(file, before)).collect()
+    }
+
+    fn look_at(&self, file: &PlannedFile, before: &Before) -> Finding {
+        if !self.options.canary {
+            let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
+            let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
+            return Finding { shown: files::shown(file), verdict: changed.then(why) };
+        }
+        let has_history = self.chain(file).all().is_ok_and(|copies| !copies.is_empty());
+        files::look(file, before, &self.arbiter, &self.context.invocation.cwd, has_history)
+    }
+
+    pub(super) fn chain(&self, file: &PlannedFile) -> Chain {
+        Chain::of(&self.copies, file.target.scope(), &file.target.key)
+    }
+
+    /// What becomes of the lease after this outcome, with the receipts of what was proven.
+    pub(super) fn decide(&self, outcome: Outcome, before: &[Before]) -> (Decision, Vec<Receipt>) {
+        let findings = self.look(before);
+        let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
+        let facts = Facts {
+            outcome,
+            succeeded,
+            findings: &findings,
+            keep_asked: self.options.keep,
+            ttl: self.options.times.ttl,
+        };
+        let mut receipts = Vec::new();
+        for ((file, before), finding) in self.plan.files.iter().zip(before).zip(&findings) {
+            let Some(receipt) = receipt::receipt(self.context, file, before, finding) else { continue };
+            self.keep_copy(file);
+            receipts.push(receipt);
+        }
+        (settle::decide(&facts), receipts)
+    }
+
+    /// Keeps what was proven for `restore`. The write itself is done and sound; a copy that does not fit on the disk
+    /// changes nothing about that, and the next run makes its pre-image.
+    fn keep_copy(&self, file: &PlannedFile) {
+        if let Ok(Before { content: Some(content) }) = Before::read(&file.target.path) {
+            let _next_run_makes_a_pre_image = self.chain(file).keep(&content, Quality::Proven, self.context.clock.wall_ms());
+        }
+    }
+
+    /// Settles: one transaction.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    pub(super) fn settle(
+        &self,
+        store: &mut dyn Store,
+        tokens: &[FencingToken],
+        decision: &Decision,
+        receipts: Vec<Receipt>,
+        limit: Duration,
+    ) -> Result<Release, StoreError> {
+        let settlement = Settlement { ending: decision.ending.clone(), receipts };
+        store.settle(&self.holding(tokens), &settlement, limit)
+    }
+
+    /// The resources in one text for messages.
+    pub(super) fn wanted(&self) -> String {
+        self.plan.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+}

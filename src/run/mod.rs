@@ -1,0 +1,97 @@
+//! `run`: the story. argv → program → classification → plan → grant → proof of the base → child → canary → settling →
+//! exit. Reads top to bottom as the product; every step is a room of its own.
+#![forbid(unsafe_code)]
+
+mod arbiter;
+mod base;
+mod duty;
+mod entry;
+mod files;
+mod hint;
+mod hold;
+mod job;
+mod proof;
+mod receipt;
+
+pub use entry::{Context, Options, env_of, retry_witness};
+pub use files::Before;
+
+use std::ffi::OsString;
+
+use crate::exit::{self, Exit};
+use crate::naming::{Local, Namer};
+use crate::plan::{self, Plan};
+use crate::program;
+use crate::report::{self, Voice};
+use crate::rules::{self, Classification, Command};
+use crate::supervise::{self, Entry, Order};
+use crate::terms::ResourceName;
+
+/// Runs a program: `words` are the program and its arguments, every byte of them the program's.
+///
+/// `options` are read only when something is to be held, so that a mistake in the environment never stands in the way
+/// of a read; `resources` are those of `-r`.
+pub fn run(
+    context: &Context,
+    resources: &[ResourceName],
+    options: &dyn Fn() -> Result<Options, Exit>,
+    words: &[OsString],
+) -> Exit {
+    let Some((word, args)) = words.split_first() else {
+        report::say(&report::misuse("no program was named", "locked --help").to_string());
+        return Exit::Code(exit::USAGE);
+    };
+    let path = context.invocation.var("PATH");
+    let program = match program::resolve(word, path.as_deref(), &context.invocation.cwd, context.ourselves) {
+        Ok(program) => program,
+        Err(error) => {
+            report::say(&format!("locked: {error}"));
+            return Exit::Code(error.status());
+        }
+    };
+    let class = classify(context, &program.name, args);
+    let order = Order {
+        program: program.path.clone(),
+        arg0: word.clone(),
+        args: args.to_vec(),
+        env: context.invocation.env.clone(),
+        entry: Entry {
+            closed: context.invocation.closed,
+            ignored: context.invocation.ignored.bits(),
+            blocked: context.invocation.mask.bits(),
+        },
+    };
+    let known = class.rule.is_some();
+    let mut namer = Namer::new(&|name| context.invocation.var(name), Local::Make);
+    match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
+        Ok(Plan::PassThrough { .. }) => {
+            if !known && context.voice >= Voice::Ready {
+                report::say(&report::no_lease(&program.name.to_string_lossy()));
+            }
+            pass_through(&order)
+        }
+        Ok(Plan::Hold(plan)) => match options() {
+            Ok(options) => hold::hold(context, &options, &plan, &order),
+            Err(exit) => exit,
+        },
+        Err(error) => {
+            report::say(&report::misuse(&error.to_string(), "locked explain -- COMMAND").to_string());
+            Exit::Code(exit::CONFIG)
+        }
+    }
+}
+
+/// What the command line would change.
+#[must_use]
+pub fn classify(context: &Context, name: &std::ffi::OsStr, args: &[OsString]) -> Classification {
+    let env = |name: &str| context.invocation.var(name);
+    // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
+    let stdout = context.invocation.stdout();
+    rules::classify(&Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() })
+}
+
+fn pass_through(order: &Order) -> Exit {
+    let error = supervise::replace(order);
+    report::say(&format!("locked: {}: {error}", order.program.display()));
+    Exit::Code(crate::settle::could_not_start(error.raw_os_error().unwrap_or_default()))
+}

@@ -1,0 +1,74 @@
+//! The take-over proof: what a predecessor that never settled has left behind is looked at before anything is spawned.
+#![forbid(unsafe_code)]
+
+use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
+use crate::copies::Chain;
+use crate::rules::Asked;
+use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
+use crate::terms::{Digest, Resource, Scope, shell_quote};
+
+use super::{Before, files};
+
+/// What the proof came to.
+#[must_use]
+pub enum Proof {
+    /// Go; these writes were found done and sound.
+    Sound(Vec<Receipt>),
+    /// One is bad.
+    Bad {
+        /// Which file, for pasting.
+        shown: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+}
+
+/// Proves the files of every predecessor on this host; those of other hosts can be proven only there.
+pub fn prove(unsettled: &[Unsettled], host: &str, copies: &std::path::Path, arbiter: &Arbiter) -> Proof {
+    let mut receipts = Vec::new();
+    for predecessor in unsettled.iter().filter(|predecessor| predecessor.host == host) {
+        for record in &predecessor.files {
+            match prove_one(record, &predecessor.resource, copies, arbiter) {
+                Ok(receipt) => receipts.extend(receipt),
+                Err((shown, fault)) => return Proof::Bad { shown, fault },
+            }
+        }
+    }
+    Proof::Sound(receipts)
+}
+
+fn prove_one(
+    record: &FileRecord,
+    resource: &Resource,
+    copies: &std::path::Path,
+    arbiter: &Arbiter,
+) -> Result<Option<Receipt>, (String, Fault)> {
+    let path = files::path_of(record);
+    let Ok(Before { content: Some(now) }) = Before::read(&path) else {
+        // Gone, or not ours to read: sops never removes a file, so this is somebody's decision and no half-done write.
+        return Ok(None);
+    };
+    let digest = Digest::of(&now);
+    if record.before.as_ref() == Some(&digest) || (record.before.is_none() && now.is_empty()) {
+        return Ok(None);
+    }
+    let scope = Scope(record.scope.clone());
+    let chain = Chain::of(copies, &scope, &record.key);
+    let before = record.before.as_ref().and_then(|before| chain.with_digest(before).ok().flatten());
+    let expect = Expect { change: None, asked: Asked::default(), rule_recipients: None };
+    match canary::look(&Sample { path: &path, before: before.as_deref(), expect: &expect }, arbiter) {
+        Verdict::Bad(fault) => Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault)),
+        // Without a command that was meant to leave plaintext there is no open edit; the canary says "bad" instead.
+        Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => Ok(Some(Receipt {
+            scope,
+            path: record.key.clone(),
+            resource: resource.clone(),
+            base: record.before.clone(),
+            new: digest,
+            blob: None,
+            branch: None,
+            worktree: None,
+            kind: ReceiptKind::Recovered,
+        })),
+    }
+}

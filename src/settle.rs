@@ -1,0 +1,237 @@
+//! `settle`: what becomes of the lease, and how we exit. Pure: from what the child did and what its files look like now.
+//!
+//! | outcome | files | ending |
+//! |---|---|---|
+//! | never started | – | release as failed |
+//! | any | one is bad | quarantine, exit 72 |
+//! | any | one is plaintext now, as asked | keep for the session (an open edit) |
+//! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
+//! | failed | unchanged | keep, others may take it at once |
+//! | failed | changed and sound | keep |
+//! | failed | none (named by hand) | release as failed, or keep with `--keep` |
+//! | stopped by us | not bad | release as failed |
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::canary::{Fault, Verdict};
+use crate::exit::{self, Exit};
+use crate::store::{Ended, Ending};
+use crate::supervise::Outcome;
+
+/// How long a kept lease stays when what it protects is no file: 5 minutes.
+pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long an open edit may last: 2 hours.
+pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
+
+/// One file, after the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The path as people know it.
+    pub shown: String,
+    /// What the canary says; none when every byte is as before.
+    pub verdict: Option<Verdict>,
+}
+
+/// Everything that decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What the child did.
+    pub outcome: Outcome,
+    /// The program's status means success (for sops 200, nothing changed, does too).
+    pub succeeded: bool,
+    /// The files that it may have written.
+    pub findings: &'a [Finding],
+    /// `--keep`.
+    pub keep_asked: bool,
+    /// The TTL of the lease.
+    pub ttl: Duration,
+}
+
+/// The decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Decision {
+    /// What becomes of the lease.
+    pub ending: Ending,
+    /// How we exit.
+    pub exit: Exit,
+    /// What is told, if anything.
+    pub telling: Option<Telling>,
+}
+
+/// What a person is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Telling {
+    /// The file is bad.
+    Bad {
+        /// Which.
+        shown: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// The file is plaintext and the lease stays.
+    OpenEdit {
+        /// Which.
+        shown: String,
+    },
+    /// The command failed after it had changed something; the lease stays.
+    Kept {
+        /// For how long.
+        keep_for: Duration,
+    },
+    /// No key was at hand: only the structure was checked.
+    Unverified {
+        /// Which.
+        shown: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Decides.
+pub fn decide(facts: &Facts<'_>) -> Decision {
+    let exit = status(facts.outcome);
+    if let Some((shown, fault)) = bad(facts.findings) {
+        let ending = Ending::Quarantine { reason: format!("{shown}: {fault}") };
+        let telling = Some(Telling::Bad { shown: shown.to_owned(), fault: fault.clone() });
+        return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
+    }
+    if let Some(shown) = facts.findings.iter().find(|f| f.verdict == Some(Verdict::OpenEdit)).map(|f| f.shown.clone()) {
+        let reason = format!("{shown} is plaintext (an open edit)");
+        let ending = Ending::Keep { reason, keep_for: MAX_HOLD, takeable: false };
+        return Decision { ending, exit, telling: Some(Telling::OpenEdit { shown }) };
+    }
+    match facts.outcome {
+        Outcome::NeverStarted(_) | Outcome::Stopped(_) => {
+            Decision { ending: Ending::Release(Ended::Failed), exit, telling: None }
+        }
+        Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
+            Decision { ending: Ending::Release(Ended::Completed), exit, telling: unverified(facts.findings) }
+        }
+        outcome @ (Outcome::Exited(_) | Outcome::Signaled(_)) => failed(facts, outcome, exit),
+    }
+}
+
+fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
+    let how = match outcome {
+        Outcome::Signaled(signal) => format!("it died by signal {signal}"),
+        Outcome::Exited(code) => format!("it failed with status {code}"),
+        _ => "it failed".to_owned(),
+    };
+    if facts.findings.is_empty() {
+        if !facts.keep_asked {
+            return Decision { ending: Ending::Release(Ended::Failed), exit, telling: None };
+        }
+        let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
+        return Decision { ending, exit, telling: Some(Telling::Kept { keep_for: KEEP_FOR }) };
+    }
+    if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
+        let reason = format!("{how}; every byte is as before");
+        let ending = Ending::Keep { reason, keep_for: facts.ttl, takeable: true };
+        return Decision { ending, exit, telling: None };
+    }
+    let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
+    Decision { ending, exit, telling: Some(Telling::Kept { keep_for: facts.ttl }) }
+}
+
+fn bad(findings: &[Finding]) -> Option<(&str, &Fault)> {
+    findings.iter().find_map(|finding| match &finding.verdict {
+        Some(Verdict::Bad(fault)) => Some((finding.shown.as_str(), fault)),
+        _ => None,
+    })
+}
+
+fn unverified(findings: &[Finding]) -> Option<Telling> {
+    findings.iter().find_map(|finding| match &finding.verdict {
+        Some(Verdict::Unverified(why)) => Some(Telling::Unverified { shown: finding.shown.clone(), why: why.clone() }),
+        _ => None,
+    })
+}
+
+/// The program's own status, or ours when there is none.
+pub fn status(outcome: Outcome) -> Exit {
+    match outcome {
+        Outcome::Exited(code) => Exit::Code(code),
+        Outcome::Signaled(signal) => Exit::Signal(signal),
+        Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
+        Outcome::Stopped(_) => Exit::Code(exit::LOST),
+    }
+}
+
+/// 127 when there is no such file, else 126, as shells do it.
+#[must_use]
+pub fn could_not_start(errno: i32) -> i32 {
+    // ENOENT is 2 on every system that has it.
+    if errno == 2 { exit::NOT_FOUND } else { exit::NOT_EXECUTABLE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::Cause;
+
+    fn finding(verdict: Option<Verdict>) -> Finding {
+        Finding { shown: "secrets/x.env.sops".to_owned(), verdict }
+    }
+
+    fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
+        let ttl = Duration::from_secs(1800);
+        let decision = decide(&Facts { outcome, succeeded, findings, keep_asked, ttl });
+        (decision.ending, decision.exit)
+    }
+
+    #[test]
+    fn a_success_releases_whether_verified_or_not() {
+        for verdict in [None, Some(Verdict::Sound), Some(Verdict::Unverified("no key".to_owned()))] {
+            let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(verdict)], false);
+            assert_eq!((ending, exit), (Ending::Release(Ended::Completed), Exit::Code(0)));
+        }
+        let (ending, exit) = decided(Outcome::Exited(200), true, &[finding(None)], false);
+        assert_eq!((ending, exit), (Ending::Release(Ended::Completed), Exit::Code(200)), "sops' 200 goes out as it is");
+    }
+
+    #[test]
+    fn a_bad_file_is_quarantined_whatever_the_program_said() {
+        for (outcome, succeeded) in
+            [(Outcome::Exited(0), true), (Outcome::Signaled(9), false), (Outcome::Stopped(Cause::Deadline), false)]
+        {
+            let findings = [finding(Some(Verdict::Sound)), finding(Some(Verdict::Bad(Fault::Empty)))];
+            let (ending, exit) = decided(outcome, succeeded, &findings, false);
+            assert!(matches!(ending, Ending::Quarantine { .. }), "{outcome:?}");
+            assert_eq!(exit, Exit::Code(exit::QUARANTINED));
+        }
+    }
+
+    #[test]
+    fn a_failure_keeps_and_is_takeable_only_when_nothing_changed() {
+        let (ending, exit) = decided(Outcome::Exited(7), false, &[finding(None)], false);
+        assert!(matches!(ending, Ending::Keep { takeable: true, .. }));
+        assert_eq!(exit, Exit::Code(7));
+        let (ending, exit) = decided(Outcome::Signaled(15), false, &[finding(Some(Verdict::Sound))], false);
+        assert!(matches!(ending, Ending::Keep { takeable: false, .. }));
+        assert_eq!(exit, Exit::Signal(15));
+    }
+
+    #[test]
+    fn what_was_named_by_hand_is_kept_only_when_asked() {
+        assert_eq!(decided(Outcome::Exited(1), false, &[], false).0, Ending::Release(Ended::Failed));
+        assert!(matches!(decided(Outcome::Exited(1), false, &[], true).0, Ending::Keep { takeable: false, .. }));
+        assert_eq!(decided(Outcome::Exited(0), true, &[], true).0, Ending::Release(Ended::Completed));
+    }
+
+    #[test]
+    fn an_open_edit_stays_with_its_session() {
+        let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(Some(Verdict::OpenEdit))], false);
+        assert!(matches!(ending, Ending::Keep { takeable: false, keep_for: MAX_HOLD, .. }));
+        assert_eq!(exit, Exit::OK);
+    }
+
+    #[test]
+    fn what_we_stopped_ends_as_failed_and_lost() {
+        let (ending, exit) = decided(Outcome::Stopped(Cause::Gone), false, &[finding(None)], true);
+        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::LOST)));
+        let (ending, exit) = decided(Outcome::NeverStarted(13), false, &[finding(None)], false);
+        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::NOT_EXECUTABLE)));
+    }
+}

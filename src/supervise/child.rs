@@ -1,0 +1,86 @@
+//! From an order to a running program: in place (pass through) or as the keeper's child.
+#![forbid(unsafe_code)]
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+
+use super::unix::{self, Launch, Side};
+use super::{Entry, Order};
+
+/// Becomes the program: same process id, same everything. Comes back only when that failed.
+#[must_use]
+pub fn replace(order: &Order) -> io::Error {
+    match launch(order, &[], None) {
+        Ok(launch) => io::Error::from_raw_os_error(unix::become_program(&launch)),
+        Err(error) => error,
+    }
+}
+
+/// The shell that runs a script without `#!`, as `execvp` does it.
+#[must_use]
+pub fn shell_fallback() -> &'static str {
+    "/bin/sh"
+}
+
+/// Starts the program as a child of this process. The answer is its process id, or the errno of the failed exec.
+pub(super) fn spawn(order: &Order, variables: &[(String, String)]) -> io::Result<Result<i32, i32>> {
+    let launch = launch(order, variables, Some(unix::own_pid()))?;
+    let (read, write) = unix::pipe()?;
+    let pid = match unix::fork()? {
+        Side::Child => {
+            let errno = unix::become_program(&launch);
+            let mut write = std::fs::File::from(write);
+            let _told = write.write_all(&errno.to_ne_bytes());
+            unix::leave(127);
+        }
+        Side::Parent(pid) => pid,
+    };
+    drop(write);
+    // End of file: the exec happened and closed the pipe.
+    let mut errno = Vec::new();
+    std::fs::File::from(read).read_to_end(&mut errno)?;
+    match errno.try_into() {
+        Ok(bytes) => {
+            unix::reap(pid);
+            Ok(Err(i32::from_ne_bytes(bytes)))
+        }
+        Err(_) => Ok(Ok(pid)),
+    }
+}
+
+fn launch(order: &Order, variables: &[(String, String)], keeper: Option<i32>) -> io::Result<Launch> {
+    let Entry { closed, ignored, blocked } = order.entry;
+    let program = text(order.program.as_os_str())?;
+    let args = order.args.iter().map(|arg| text(arg)).collect::<io::Result<Vec<_>>>()?;
+    let argv = [text(&order.arg0)?].into_iter().chain(args.iter().cloned()).collect();
+    let fallback = [text(OsStr::new(shell_fallback()))?, program.clone()].into_iter().chain(args).collect();
+    let envp = environment(&order.env, variables).iter().map(|entry| text(entry)).collect::<io::Result<_>>()?;
+    Ok(Launch { program, argv, fallback, envp, closed, ignored, blocked, keeper })
+}
+
+fn text(bytes: &OsStr) -> io::Result<CString> {
+    CString::new(bytes.as_bytes()).map_err(io::Error::from)
+}
+
+/// The inherited environment, bytes and order kept, with ours at the end instead of inherited ones of the same name.
+fn environment(inherited: &[OsString], variables: &[(String, String)]) -> Vec<OsString> {
+    let ours = |entry: &OsStr| {
+        let name = entry.as_bytes().split(|&byte| byte == b'=').next().unwrap_or_default();
+        variables.iter().any(|(ours, _)| ours.as_bytes() == name)
+    };
+    let kept = inherited.iter().filter(|entry| !ours(entry)).cloned();
+    kept.chain(variables.iter().map(|(name, value)| OsString::from(format!("{name}={value}")))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_variables_of_ours_replace_inherited_ones() {
+        let inherited = ["A=1", "LOCKED_LEASE=old", "B", "=odd", "LOCKED_LEASE_X=y"].map(OsString::from);
+        let env = environment(&inherited, &[("LOCKED_LEASE".to_owned(), "new".to_owned())]);
+        assert_eq!(env, ["A=1", "B", "=odd", "LOCKED_LEASE_X=y", "LOCKED_LEASE=new"].map(OsString::from));
+    }
+}

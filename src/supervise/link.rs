@@ -1,0 +1,99 @@
+//! The one socket between wrapper and keeper, and the words on it. Packets keep their bounds; end of file means that
+//! the other side is dead.
+#![forbid(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{Cause, Outcome, unix};
+
+/// From the wrapper.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Word {
+    /// The lease is ours: spawn. With the words for [`super::Duty::begin`].
+    Go(String),
+    /// The lease is settled: leave.
+    Settled,
+}
+
+/// From the keeper.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Tale {
+    /// The child runs under this process id.
+    Spawned(i32),
+    /// It stopped by this signal.
+    Halted(i32),
+    /// The last renew was sent at this moment of the boot clock and gives this long (both in ms).
+    Renewed { sent: u64, lasts: u64 },
+    /// Its tree is being stopped.
+    Stopping,
+    /// It ended, or its tree was stopped. `stubborn` are processes that are alive and could not be killed.
+    Ended { outcome: Outcome, stubborn: Vec<i32> },
+}
+
+/// One end of the socket.
+#[derive(Debug)]
+pub(super) struct Link(OwnedFd);
+
+/// What came.
+pub(super) enum Heard<T> {
+    /// A packet.
+    Said(T),
+    /// The other side is dead.
+    Dead,
+}
+
+impl Link {
+    /// Both ends, closed on exec.
+    pub(super) fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = unix::packet_pair()?;
+        Ok((Self(a), Self(b)))
+    }
+
+    /// Says something. A dead listener is not an error: it is noticed when listening.
+    pub(super) fn say<T: Serialize>(&self, word: &T) -> io::Result<()> {
+        let packet = serde_json::to_vec(word)?;
+        match unix::send_packet(self.0.as_fd(), &packet) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe || error.kind() == io::ErrorKind::ConnectionReset => {
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Waits for one packet; none when `limit` has passed first.
+    pub(super) fn hear<T: DeserializeOwned>(&self, limit: Option<Duration>) -> io::Result<Option<Heard<T>>> {
+        if !unix::wait_readable(&[self.0.as_fd()], limit)?[0] {
+            return Ok(None);
+        }
+        let packet = unix::receive_packet(self.0.as_fd())?;
+        if packet.is_empty() {
+            return Ok(Some(Heard::Dead));
+        }
+        Ok(Some(Heard::Said(serde_json::from_slice(&packet)?)))
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Says in one word why a tree was stopped.
+impl Cause {
+    /// A clause for messages: "the lease …".
+    #[must_use]
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::Deadline => "could not be renewed before its deadline",
+            Self::Gone => "is not ours any more",
+            Self::Revoked => "was marked for stealing",
+            Self::WrapperDied => "lost its wrapper",
+            Self::KeeperDied => "lost its keeper",
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `supervise`: runs the child while the lease lives, and stops it before anyone else may be let in.
+//!
+//! Three processes. The *wrapper* is what the caller started: it keeps the caller's process id, stays in the caller's
+//! process group and terminal, forwards signals and takes the exit status out. The *keeper* is its fork, made before
+//! anything is asked of a store: it is the child's parent and subreaper, renews, watches the deadline, and settles when
+//! the wrapper is gone. The *child* is the program, in the wrapper's process group, session and terminal.
+//!
+//! Wrapper and keeper watch each other through one socket: its end of file means that the other is dead. Both hold the
+//! kernel lock of the live file (one open file description), so it falls when both are gone; the child dies with the
+//! keeper by its parent-death signal. This room knows no store and no canary: what renewing and finishing mean is the
+//! [`Duty`] that the caller hands in.
+#![forbid(unsafe_code)]
+
+mod child;
+mod keeper;
+mod link;
+mod tree;
+#[cfg(unix)]
+mod unix;
+mod wrapper;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Moment;
+use crate::exit::Exit;
+use crate::terms::Times;
+
+pub use child::{replace, shell_fallback};
+pub use keeper::hire;
+pub use wrapper::Wrapper;
+
+/// What to run, as bytes from door to door.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The file to execute: the path as found, not its realpath.
+    pub program: PathBuf,
+    /// `argv[0]` as the caller wrote it.
+    pub arg0: OsString,
+    /// The arguments.
+    pub args: Vec<OsString>,
+    /// The environment as `K=V` entries in their order.
+    pub env: Vec<OsString>,
+    /// How descriptors and signals were when we started.
+    pub entry: Entry,
+}
+
+/// How descriptors and signals were before our runtime started; the child gets them back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Entry {
+    /// Which of the descriptors 0 to 2 were closed.
+    pub closed: [bool; 3],
+    /// Bit n−1 set: signal n was ignored.
+    pub ignored: u64,
+    /// Bit n−1 set: signal n was blocked.
+    pub blocked: u64,
+}
+
+/// How the child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
+pub enum Outcome {
+    /// It exited with this status.
+    Exited(i32),
+    /// It died by this signal.
+    Signaled(i32),
+    /// It could not be executed: the errno.
+    NeverStarted(i32),
+    /// We stopped its whole tree.
+    Stopped(Cause),
+}
+
+/// Why a tree was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// The renew deadline passed without a successful renew.
+    Deadline,
+    /// The store says that the lease is not ours any more.
+    Gone,
+    /// The lease is marked for stealing.
+    Revoked,
+    /// The wrapper died.
+    WrapperDied,
+    /// The keeper died.
+    KeeperDied,
+}
+
+/// What one renew came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Beat {
+    /// Ours for this long, counted from when the renew was sent.
+    Renewed(Duration),
+    /// Not ours, or not for long.
+    Lost(Cause),
+    /// No answer.
+    Unknown,
+}
+
+/// What the keeper does for the lease. Lives in the keeper's process.
+pub trait Duty {
+    /// The wrapper died before it said "go": nothing runs, take the request back.
+    fn abandon(&mut self);
+    /// The wrapper says "go" with these words of its own.
+    ///
+    /// # Errors
+    /// The words cannot be read: nothing is spawned.
+    fn begin(&mut self, words: &str) -> Result<Begin, String>;
+    /// Renews once, within `limit`.
+    fn renew(&mut self, limit: Duration) -> Beat;
+    /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`.
+    fn finish(&mut self, outcome: Outcome, deadline: Moment);
+}
+
+/// What the keeper needs from the wrapper's words.
+#[derive(Debug, Clone)]
+pub struct Begin {
+    /// When the request was sent that the store granted.
+    pub sent: Moment,
+    /// For how long it was granted.
+    pub lasts: Duration,
+    /// Variables for the child, which replace inherited ones of the same name.
+    pub variables: Vec<(String, String)>,
+}
+
+/// The times of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch {
+    /// TTL, heartbeat, deadline, grace.
+    pub times: Times,
+    /// How long a stopped job (Ctrl-Z) is renewed.
+    pub stopped_max: Duration,
+}
+
+/// Leaves this process as the program left: with its status, or dead by its signal.
+pub fn leave(exit: Exit) -> ! {
+    let code = match exit {
+        Exit::Code(code) => code,
+        Exit::Signal(signal) => {
+            unix::die_by(signal);
+            // A signal whose default is to go on: say it as shells do.
+            128 + signal
+        }
+    };
+    end(code)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one way out")]
+fn end(code: i32) -> ! {
+    std::process::exit(code)
+}

@@ -1,0 +1,146 @@
+//! The tree: everything below a process by parent process id. As its subreaper the root keeps every descendant,
+//! whatever group or session it made for itself.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::clock::{Clock, Moment};
+
+use super::unix;
+
+/// A living process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) pid: i32,
+    parent: i32,
+    state: u8,
+    started: u64,
+}
+
+/// Reads `/proc/PID/stat`; none when the process is gone. The program's name may hold anything, parentheses included,
+/// so the fields are counted from the last one.
+pub(super) fn member(pid: i32) -> Option<Member> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = stat.iter().rposition(|&byte| byte == b')')? + 2;
+    let mut fields = stat.get(after_name..)?.split(|&byte| byte == b' ');
+    let state = *fields.next()?.first()?;
+    let parent = number(fields.next()?)?;
+    // Field 22 of proc_pid_stat(5); two of the twenty before it were taken.
+    let started = number(fields.nth(17)?)?;
+    Some(Member { pid, parent: i32::try_from(parent).ok()?, state, started })
+}
+
+fn number(field: &[u8]) -> Option<u64> {
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+impl Member {
+    fn lives(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X')
+    }
+
+    /// Stopped by a signal (not merely sleeping).
+    pub(super) fn halted(&self) -> bool {
+        matches!(self.state, b'T' | b't')
+    }
+}
+
+/// Every living descendant of `root`, without those in `spared` and below them.
+pub(super) fn descendants(root: i32, spared: &[i32]) -> Vec<Member> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let all: Vec<Member> = pids.filter_map(member).collect();
+    let mut below: HashMap<i32, Vec<&Member>> = HashMap::new();
+    for member in &all {
+        below.entry(member.parent).or_default().push(member);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for member in below.get(&parent).into_iter().flatten().filter(|member| !spared.contains(&member.pid)) {
+            open.push(member.pid);
+            if member.lives() {
+                found.push(**member);
+            }
+        }
+    }
+    found
+}
+
+/// Is `pid` the process `root` or below it?
+pub(super) fn belongs(pid: i32, root: i32) -> bool {
+    let mut at = pid;
+    // Bounded: a chain of parents that changes while we climb must not hold us.
+    for _ in 0..256 {
+        if at == root {
+            return true;
+        }
+        match member(at) {
+            Some(member) if member.parent > 0 => at = member.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Stops the whole tree below `root`: TERM (and CONT, so that a stopped process can heed it), `grace`, then KILL,
+/// rescanned until nothing lives. The answer are those that live on and could not be killed.
+pub(super) fn stop(root: i32, spared: &[i32], grace: Duration, clock: &dyn Clock, reap: &dyn Fn()) -> Vec<i32> {
+    let mut told: Vec<(i32, u64)> = Vec::new();
+    let polite_until = clock.now().after(grace);
+    if ended_by(polite_until, clock, reap, || {
+        let living = descendants(root, spared);
+        for member in living.iter().filter(|member| !told.contains(&(member.pid, member.started))).collect::<Vec<_>>() {
+            signal(member, libc::SIGTERM);
+            signal(member, libc::SIGCONT);
+            told.push((member.pid, member.started));
+        }
+        living.is_empty()
+    }) {
+        return Vec::new();
+    }
+    let limit = clock.now().after(Duration::from_secs(2));
+    let gone = ended_by(limit, clock, reap, || {
+        let living = descendants(root, spared);
+        living.iter().for_each(|member| signal(member, libc::SIGKILL));
+        living.is_empty()
+    });
+    if gone { Vec::new() } else { descendants(root, spared).iter().map(|member| member.pid).collect() }
+}
+
+/// Freezes or thaws the tree below `root`.
+pub(super) fn signal_all(root: i32, spared: &[i32], number: i32) {
+    descendants(root, spared).iter().for_each(|member| signal(member, number));
+}
+
+/// Calls `done` until it says so or the moment has come. A descendant that is not a child of ours tells nobody of its
+/// end, so this looks again every few milliseconds.
+fn ended_by(moment: Moment, clock: &dyn Clock, reap: &dyn Fn(), mut done: impl FnMut() -> bool) -> bool {
+    loop {
+        reap();
+        if done() {
+            return true;
+        }
+        if clock.now() >= moment {
+            return false;
+        }
+        let _nothing_to_read = unix::wait_readable(&[], Some(Duration::from_millis(5)));
+    }
+}
+
+/// Signals exactly this process: the handle is taken first, then its start time is compared, so that a process id that
+/// was used again meanwhile is never hit.
+fn signal(target: &Member, number: i32) {
+    let Ok(process) = unix::Process::open(target.pid) else { return };
+    if member(target.pid).is_some_and(|now| now.started == target.started) {
+        let _it_may_be_gone_or_not_ours = process.signal(number);
+    }
+}
+
+/// The children this process has now, by `/proc/self/task/*/children`; none where the kernel does not tell.
+pub(super) fn children_of_ours() -> Vec<i32> {
+    let path = format!("/proc/self/task/{}/children", unix::own_pid());
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}

@@ -1,0 +1,181 @@
+//! The wrapper while the child runs: hands signals on, stops with the job, and takes over when the keeper is dead or
+//! frozen.
+#![forbid(unsafe_code)]
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+use crate::clock::{Clock, Moment};
+
+use super::link::{Heard, Link, Tale, Word};
+use super::unix::{self, Came, Process, Signals, Timer};
+use super::{Begin, Cause, Entry, Outcome, Watch, tree};
+
+/// Signals that a program may expect to get when they are sent to the process its caller started.
+const FORWARDED: [i32; 8] = [
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGWINCH,
+];
+
+/// Of the signals that the kernel sends these come from the terminal, which has told the child already. An alarm comes
+/// from the kernel too, and is meant for the program.
+const OF_THE_TERMINAL: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGWINCH];
+
+/// The wrapper's side of a hired keeper.
+#[derive(Debug)]
+pub struct Wrapper {
+    link: Link,
+    keeper: i32,
+    /// Children that this process had before (`sh -c 'sleep 9 & exec locked …'`): never touched.
+    spared: Vec<i32>,
+    watch: Watch,
+    entry: Entry,
+}
+
+impl Wrapper {
+    pub(super) fn new(link: Link, keeper: i32, mut spared: Vec<i32>, watch: Watch, entry: Entry) -> Self {
+        spared.push(keeper);
+        Self { link, keeper, spared, watch, entry }
+    }
+
+    /// Says "go" and stays until the child has ended or its tree was stopped. From here on signals are handed on
+    /// instead of ending us. `words` reach [`super::Duty::begin`]; `begin` is what it makes of them.
+    ///
+    /// # Errors
+    /// When the system refuses a descriptor; the keeper notices our end and settles.
+    pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock) -> io::Result<Outcome> {
+        let bits = FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
+        let signals = Signals::open(bits & !self.entry.ignored, self.entry.blocked)?;
+        let timer = Timer::new()?;
+        self.link.say(&Word::Go(words))?;
+        let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
+        Watcher { wrapper: self, clock, signals, timer, stop_at, child: None, early: Vec::new(), resumed: false }.watch()
+    }
+
+    /// Lets the keeper go: the lease is settled, or there never was one.
+    pub fn dismiss(self) {
+        let _a_dead_keeper_needs_no_word = self.link.say(&Word::Settled);
+        unix::reap(self.keeper);
+    }
+
+    /// Leaves the settling to the keeper, which tries until the lease's end.
+    pub fn leave_to_keeper(self) {
+        drop(self.link);
+    }
+}
+
+struct Watcher<'a> {
+    wrapper: &'a Wrapper,
+    clock: &'a dyn Clock,
+    signals: Signals,
+    timer: Timer,
+    stop_at: Moment,
+    child: Option<(i32, Process)>,
+    /// Signals that came before the child did.
+    early: Vec<i32>,
+    /// We were continued since the last stop that we heard of.
+    resumed: bool,
+}
+
+impl Watcher<'_> {
+    fn watch(mut self) -> io::Result<Outcome> {
+        loop {
+            self.timer.set(Some(self.takeover_at()))?;
+            let fds = [self.wrapper.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()];
+            let ready = unix::wait_readable(&fds, None)?;
+            while let Some(came) = self.signals.next() {
+                self.hand_on(came);
+            }
+            if ready[0]
+                && let Some(heard) = self.wrapper.link.hear(Some(Duration::ZERO))?
+                && let Some(outcome) = self.listen(heard)
+            {
+                return Ok(outcome);
+            }
+            if ready[2] && self.clock.now() >= self.takeover_at() {
+                return Ok(self.take_over(Cause::Deadline));
+            }
+        }
+    }
+
+    /// The keeper stops the tree at the deadline; when it is silent half of the slack later, it is frozen.
+    fn takeover_at(&self) -> Moment {
+        self.stop_at.after(self.wrapper.watch.times.slack / 2)
+    }
+
+    fn listen(&mut self, heard: Heard<Tale>) -> Option<Outcome> {
+        match heard {
+            Heard::Dead => return Some(self.take_over(Cause::KeeperDied)),
+            Heard::Said(Tale::Ended { outcome, .. }) => return Some(outcome),
+            Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
+            Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
+            Heard::Said(Tale::Stopping) => self.stop_at = self.clock.now().after(self.wrapper.watch.times.grace * 2),
+            Heard::Said(Tale::Renewed { sent, lasts }) => {
+                let lasts = Duration::from_millis(lasts);
+                self.stop_at = Moment(Duration::from_millis(sent)).after(self.wrapper.watch.times.stop_after(lasts));
+            }
+        }
+        None
+    }
+
+    fn child_is(&mut self, pid: i32) {
+        // The keeper does not reap the child before we are done, so this is the child and nobody else.
+        let Ok(process) = Process::open(pid) else { return };
+        for signal in std::mem::take(&mut self.early) {
+            let _it_may_have_ended = process.signal(signal);
+        }
+        self.child = Some((pid, process));
+    }
+
+    fn hand_on(&mut self, came: Came) {
+        if came.signal == libc::SIGCONT {
+            self.resumed = true;
+            if let Some((pid, process)) = &self.child
+                && tree::member(*pid).is_some_and(|child| child.halted())
+            {
+                let _it_may_have_ended = process.signal(libc::SIGCONT);
+            }
+            return;
+        }
+        let told_by_terminal = came.by_kernel && OF_THE_TERMINAL.contains(&came.signal);
+        let echo = !came.by_kernel && came.sender > 0 && tree::belongs(came.sender, self.wrapper.keeper);
+        if told_by_terminal || echo {
+            return;
+        }
+        match &self.child {
+            Some((_, process)) => {
+                let _it_may_have_ended = process.signal(came.signal);
+            }
+            None => self.early.push(came.signal),
+        }
+    }
+
+    /// The child stopped. With Ctrl-Z we were stopped with it and hear of it only after we were continued; a child that
+    /// stopped by itself is still stopped now, and our shell must see us stop.
+    fn halt_too(&mut self, signal: i32) {
+        let stale = std::mem::take(&mut self.resumed);
+        let halted = self.child.as_ref().and_then(|(pid, _)| tree::member(*pid)).is_some_and(|child| child.halted());
+        if halted && !stale {
+            unix::halt_self(signal);
+        }
+    }
+
+    /// The keeper is dead or frozen: whatever lives below it, and what came to us when it died, is stopped by us.
+    fn take_over(&self, cause: Cause) -> Outcome {
+        let keeper = self.wrapper.keeper;
+        let grace = self.wrapper.watch.times.grace;
+        let _stubborn = tree::stop(keeper, &[], grace, self.clock, &|| {});
+        if let Ok(process) = Process::open(keeper) {
+            let _it_may_be_dead = process.signal(libc::SIGKILL);
+        }
+        let _stubborn = tree::stop(unix::own_pid(), &self.wrapper.spared, grace, self.clock, &|| {});
+        Outcome::Stopped(cause)
+    }
+}
