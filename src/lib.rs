@@ -29,6 +29,7 @@ pub mod canary;
 pub mod clock;
 pub mod git;
 pub mod holder;
+pub mod invocation;
 pub mod naming;
 pub mod program;
 pub mod rules;
