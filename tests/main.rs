@@ -5,6 +5,7 @@ mod world;
 mod canary;
 mod differential;
 mod holder;
+mod invocation;
 mod naming;
 mod program;
 mod rules;

@@ -1,2 +1,28 @@
-//! `holder`
+//! `holder`: who we are, and who is provably gone.
+//!
+//! [`identify`] names the session that this invocation belongs to, the same from every tool call of one agent and
+//! never the same for two of them: where it cannot tell, it rather gives two identities, which refuse each other, than
+//! one, which lets both in. [`processes_of`] looks for what a dead holder left running. Nothing here knows the store.
 #![forbid(unsafe_code)]
+
+mod anchor;
+mod label;
+#[cfg(target_os = "linux")]
+mod leftover;
+mod process;
+#[cfg(target_os = "linux")]
+mod procfs;
+mod programs;
+mod role;
+mod session;
+mod shell;
+mod stat;
+mod variable;
+
+#[cfg(target_os = "linux")]
+pub use leftover::{Search, processes_of};
+pub use process::{Process, Processes};
+#[cfg(target_os = "linux")]
+pub use procfs::ProcFs;
+pub use session::{NoSession, Session, Source, Surroundings, identify};
+pub use variable::Variable;

@@ -1,0 +1,119 @@
+//! The process that stands for a session nobody named.
+#![forbid(unsafe_code)]
+
+use super::role::{Role, role};
+use super::{Process, Processes};
+
+/// What the way up from us shows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The anchor: it was there before us and will be there for the next command.
+    Anchor(Process),
+    /// Only shells and launchers, up to a host or to where we cannot see. The topmost of them (ourselves, if there is
+    /// none) still tells this command line from others, but may end with it.
+    Top(Process),
+    /// We cannot even see ourselves.
+    Nothing,
+}
+
+/// More ancestors than any sane machine has; a bound, should `/proc` change while we read.
+const DEEPEST: usize = 128;
+
+/// Walks up from our parent: the first process that is not a shell, a launcher or a host is the anchor, and so is a
+/// shell that leads a session with a terminal and reads from a person. (Agents, too, give their tools a terminal; a
+/// shell that was given a command is a tool, and the way goes on to the agent.)
+pub(super) fn find(processes: &dyn Processes) -> Found {
+    let mut way = line_of(processes);
+    let Some(mut top) = way.next() else { return Found::Nothing };
+    for process in way {
+        match role(&process) {
+            Role::Actor => return Found::Anchor(process),
+            Role::Shell if process.leads_a_terminal() && process.interactive => return Found::Anchor(process),
+            Role::Host => break,
+            Role::Shell | Role::Launcher => top = process,
+        }
+    }
+    Found::Top(top)
+}
+
+/// Whether we or an ancestor have a terminal.
+pub(super) fn below_a_terminal(processes: &dyn Processes) -> bool {
+    line_of(processes).any(|process| process.terminal)
+}
+
+/// Ourselves, our parent, and so on; without pid 1, which is nobody's identity. A parent that is younger than its child
+/// is a stranger: the pid was taken again while we read.
+fn line_of(processes: &dyn Processes) -> impl Iterator<Item = Process> {
+    std::iter::successors(processes.process(processes.ourselves()), |child| {
+        let parent = processes.process(child.parent).filter(|parent| parent.started <= child.started)?;
+        (parent.pid > 1).then_some(parent)
+    })
+    .take(DEEPEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::process::fake::Machine;
+    use super::*;
+
+    fn found(chain: &[&str]) -> String {
+        match find(&Machine::chain(chain)) {
+            Found::Anchor(process) => format!("anchor {} {}", process.program, process.pid),
+            Found::Top(process) => format!("top {} {}", process.program, process.pid),
+            Found::Nothing => "nothing".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_nearest_actor_is_the_anchor() {
+        let cases: [(&str, &[&str]); 13] = [
+            ("anchor claude 20", &["systemd", "i:bash*", "claude", "bash", "locked"]),
+            ("anchor claude 20", &["systemd", "i:zsh*", "claude", "sh", "sudo", "env", "make", "sh", "locked"]),
+            ("anchor node 20", &["init", "i:zsh*", "node", "bash", "node npx-cli.js", "sh", "locked"]),
+            ("anchor python3.13 20", &["systemd", "claude", "python3.13", "sh", "locked"]),
+            ("anchor codex 10", &["systemd", "codex", "bash*", "locked"]),
+            ("anchor bash 20", &["systemd", "sshd", "i:bash*", "make", "sh", "locked"]),
+            ("anchor bash 10", &["systemd", "i:bash*", "sudo", "i:bash", "locked"]),
+            ("anchor bash 20", &["systemd", "tmux", "i:bash*", "locked"]),
+            ("top bash 20", &["systemd", "sshd", "bash*", "locked"]),
+            ("top sh 20", &["systemd", "cron", "sh", "bash", "locked"]),
+            ("top locked 10", &["systemd", "locked"]),
+            ("top locked 20", &["claude", "cron", "locked"]),
+            ("anchor claude 20", &["systemd", "bash", "claude", "sh", "locked", "locked", "sh", "locked"]),
+        ];
+        for (expected, chain) in cases {
+            assert_eq!(found(chain), expected, "{chain:?}");
+        }
+    }
+
+    #[test]
+    fn pid_1_is_never_an_anchor() {
+        assert_eq!(found(&["claude", "bash", "locked"]), "top bash 10");
+        assert_eq!(found(&["i:bash*", "locked"]), "top locked 10");
+    }
+
+    #[test]
+    fn a_parent_younger_than_its_child_is_a_stranger() {
+        let mut machine = Machine::chain(&["systemd", "claude", "bash", "locked"]);
+        machine.processes.get_mut(&10).expect("claude").started = 2500;
+        assert!(matches!(find(&machine), Found::Top(process) if process.pid == 20));
+        machine.processes.get_mut(&10).expect("claude").started = 2000;
+        assert!(matches!(find(&machine), Found::Anchor(process) if process.pid == 10), "the same tick is fine");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_ends_the_way() {
+        let mut machine = Machine::chain(&["systemd", "claude", "bash", "sh", "locked"]);
+        machine.processes.remove(&20);
+        assert!(matches!(find(&machine), Found::Top(process) if process.pid == 30));
+        machine.processes.clear();
+        assert_eq!(find(&machine), Found::Nothing);
+    }
+
+    #[test]
+    fn a_circle_ends() {
+        let mut machine = Machine::chain(&["systemd", "bash", "locked"]);
+        machine.processes.get_mut(&10).expect("bash").parent = 10;
+        assert!(matches!(find(&machine), Found::Top(_)));
+    }
+}

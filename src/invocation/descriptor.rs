@@ -1,0 +1,18 @@
+//! Which file a descriptor leads to.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::program::FileId;
+use crate::rules::Stdout;
+
+/// The path of the regular file behind `descriptor`, proven by device and inode: the kernel's link names a deleted
+/// file too, or one of another mount, and then the path leads elsewhere or nowhere.
+pub(super) fn regular_file(descriptor: u8, append: bool) -> Option<Stdout> {
+    let link = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
+    let open = fs::metadata(&link).ok().filter(fs::Metadata::is_file)?;
+    let path = fs::read_link(&link).ok()?;
+    let named = fs::metadata(&path).ok()?;
+    (FileId::from(&named) == FileId::from(&open)).then_some(Stdout { path, append })
+}

@@ -1,0 +1,111 @@
+//! Why there is no program to run.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something of the right name that was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub why: SkipReason,
+}
+
+/// Why a place was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It is this very program under another name: a shim.
+    Ourselves,
+    /// It is another copy or build of `locked`.
+    Copy,
+    /// It is a directory.
+    Directory,
+    /// It is no regular file, or a part of the path is no directory.
+    NotAFile,
+    /// We may not execute it.
+    NoPermission,
+    /// We may not look into a directory on the way.
+    Unreachable,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ourselves => "a shim of locked",
+            Self::Copy => "another copy of locked",
+            Self::Directory => "a directory",
+            Self::NotAFile => "not a regular file",
+            Self::NoPermission => "no permission to execute it",
+            Self::Unreachable => "no permission to look there",
+        })
+    }
+}
+
+/// Why a word means no program. The texts quote paths so that they stay on one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotFound {
+    /// No PATH entry has it, or only we stand there.
+    #[error("{word:?} is not on PATH{}; install it, or name it by its path", stepped_over(.skipped))]
+    NotOnPath {
+        /// As typed.
+        word: OsString,
+        /// Our own shims and copies that stood there.
+        skipped: Vec<Skipped>,
+    },
+    /// The path that was typed leads nowhere.
+    #[error("{path:?} does not exist; check the path")]
+    NoSuchFile {
+        /// As typed.
+        path: PathBuf,
+    },
+    /// It is there, but cannot be executed.
+    #[error("{path:?} cannot be executed: {why}{}; make it executable, or name another", stepped_over(.skipped))]
+    NotExecutable {
+        /// As typed or found.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: SkipReason,
+        /// Our own shims and copies that stood on the way.
+        skipped: Vec<Skipped>,
+    },
+}
+
+impl NotFound {
+    /// The exit status that a shell gives for this: 127 for what is not there, 126 for what cannot be executed.
+    #[must_use]
+    pub fn status(&self) -> i32 {
+        match self {
+            Self::NotOnPath { .. } | Self::NoSuchFile { .. } => 127,
+            Self::NotExecutable { .. } => 126,
+        }
+    }
+}
+
+fn stepped_over(skipped: &[Skipped]) -> String {
+    let places: Vec<_> = skipped.iter().map(|place| format!("{:?}, {}", place.path, place.why)).collect();
+    if places.is_empty() { String::new() } else { format!(" (stepped over {})", places.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_names_what_was_stepped_over() {
+        let error = NotFound::NotOnPath {
+            word: "sops".into(),
+            skipped: vec![
+                Skipped { path: "/a/sops".into(), why: SkipReason::Ourselves },
+                Skipped { path: "/b\n/sops".into(), why: SkipReason::Copy },
+            ],
+        };
+        assert_eq!(
+            error.to_string(),
+            r#""sops" is not on PATH (stepped over "/a/sops", a shim of locked; "/b\n/sops", another copy of locked); install it, or name it by its path"#
+        );
+        assert_eq!(error.status(), 127);
+    }
+}
