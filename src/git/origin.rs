@@ -19,35 +19,27 @@ impl Repository {
     /// When a configuration file of the repository is unreadable or broken, or git is needed and fails.
     pub(crate) fn origin(&self, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
         let home = env("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        let mut urls = Vec::new();
-        for path in self.config_files()? {
-            let Some(text) = read_if_there(&path)? else { continue };
-            if may_rewrite(&path, &text, home.as_deref()) {
-                return self.origin_by_git(env);
-            }
-            collect_urls(parse(&path, &text)?, &mut urls);
+        let shared = self.common_dir.join("config");
+        let text = read_if_there(&shared)?.unwrap_or_default();
+        let mut entries = parse(&shared, &text)?;
+        let mut only_git_knows = may_rewrite(&shared, &text, home.as_deref());
+        if setting_in(&entries, "extensions", "worktreeconfig").is_some_and(|value| is_true(&value)) {
+            let own = self.git_dir.join("config.worktree");
+            let text = read_if_there(&own)?.unwrap_or_default();
+            only_git_knows |= may_rewrite(&own, &text, home.as_deref());
+            entries.extend(parse(&own, &text)?);
         }
-        if self.needs_git(env, home.as_deref()) {
+        if only_git_knows || self.needs_git(env, home.as_deref()) {
             return self.origin_by_git(env);
         }
-        Ok(urls.into_iter().next())
+        Ok(first_url(entries))
     }
 
-    /// The repository's own files, in git's order.
-    fn config_files(&self) -> Result<Vec<PathBuf>, GitError> {
-        let mut files = vec![self.common_dir.join("config")];
-        if self.setting("extensions", "worktreeconfig")?.is_some_and(|value| is_true(&value)) {
-            files.push(self.git_dir.join("config.worktree"));
-        }
-        Ok(files)
-    }
-
-    /// A plain setting of the repository's shared file (the last one counts); a key without value reads as `true`.
+    /// A plain setting of the repository's shared file.
     pub(super) fn setting(&self, section: &str, key: &str) -> Result<Option<Vec<u8>>, GitError> {
         let path = self.common_dir.join("config");
         let Some(text) = read_if_there(&path)? else { return Ok(None) };
-        let found = parse(&path, &text)?.into_iter().rfind(|entry| entry.is(section, None, key));
-        Ok(found.map(|entry| entry.value.unwrap_or_else(|| b"true".to_vec())))
+        Ok(setting_in(&parse(&path, &text)?, section, key))
     }
 
     /// Is there configuration outside the repository that only git can weigh?
@@ -92,15 +84,23 @@ fn parse(path: &Path, text: &[u8]) -> Result<Vec<Entry>, GitError> {
     config::parse(text).map_err(|bad| GitError::BadConfig { path: path.to_owned(), line: bad.0 })
 }
 
+/// The last such setting counts; a key without value reads as `true`.
+fn setting_in(entries: &[Entry], section: &str, key: &str) -> Option<Vec<u8>> {
+    let found = entries.iter().rfind(|entry| entry.is(section, None, key))?;
+    Some(found.value.clone().unwrap_or_else(|| b"true".to_vec()))
+}
+
 /// URLs add up over the files; an empty one takes back those before it.
-fn collect_urls(entries: Vec<Entry>, urls: &mut Vec<Vec<u8>>) {
+fn first_url(entries: Vec<Entry>) -> Option<Vec<u8>> {
+    let mut first = None;
     for entry in entries.into_iter().filter(|entry| entry.is("remote", Some("origin"), "url")) {
         match entry.value {
-            Some(url) if url.is_empty() => urls.clear(),
-            Some(url) => urls.push(url),
+            Some(url) if url.is_empty() => first = None,
+            Some(url) => first = first.or(Some(url)),
             None => {}
         }
     }
+    first
 }
 
 /// git's idea of a true value.

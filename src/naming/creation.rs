@@ -3,7 +3,7 @@
 //! Facts from sops' `config/config.go`, version 3.11.
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::sops_config::{self, Node};
 use super::{bytes_of, go_regex, sniff, stem};
@@ -120,7 +120,7 @@ pub fn creation_rule_for(
     cwd: &Path,
     config: Option<&Path>,
 ) -> Result<Option<CreationRule>, CreationError> {
-    let Some(config) = config.map(|config| cwd.join(config)).or_else(|| find(cwd)) else { return Ok(None) };
+    let Some(config) = config.map(|config| cleaned(&cwd.join(config))).or_else(|| find(cwd)) else { return Ok(None) };
     let text = std::fs::read(&config).map_err(|source| CreationError::Unreadable { path: config.clone(), source })?;
     let root = sops_config::parse(&String::from_utf8_lossy(&text))
         .map_err(|error| CreationError::NotYaml { path: config.clone(), line: error.0 })?;
@@ -133,6 +133,18 @@ pub fn creation_rule_for(
         }
     }
     Ok(None)
+}
+
+/// A path without `.` and `..`, by its text alone: sops compares paths so.
+fn cleaned(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut clean, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => _ = clean.pop(),
+            other => clean.push(other),
+        }
+        clean
+    })
 }
 
 /// The configuration that sops finds from `cwd`.
