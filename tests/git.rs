@@ -86,6 +86,15 @@ fn a_file_inside_a_git_directory_is_in_no_work_tree() {
     assert!(target(&world, world.work().join("fake/x.env")).repository.is_none(), "an empty .git is no repository");
 }
 
+/// Guessing "no repository" there would give its files other names than its owner's commands do.
+#[test]
+fn a_git_directory_that_cannot_be_looked_at_is_an_error() {
+    let world = World::new();
+    std::os::unix::fs::symlink(".git", world.work().join(".git")).expect("link");
+    let answer = name(&world.work().join("x.env"), Local::Make, &env_of(&world));
+    assert!(matches!(answer, Err(NamingError::Git(GitError::Unreadable { .. }))), "{answer:?}");
+}
+
 /// `insteadOf` may stand in the repository, in the user's file, behind an include, or in the environment.
 #[test]
 fn the_origin_is_read_after_instead_of_wherever_it_stands() {

@@ -33,15 +33,15 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Entry>, BadLine> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut reader = Reader { bytes: text.iter().copied().peekable(), line: 1 };
     let mut entries = Vec::new();
-    let mut section: Option<(String, Option<Vec<u8>>)> = None;
+    // git lets keys stand before any section.
+    let mut section = (String::new(), None);
     while let Some(byte) = reader.next() {
         match byte {
             b'#' | b';' => reader.skip_line(),
-            b'[' => section = Some(reader.header()?),
-            byte if byte.is_ascii_whitespace() => {}
+            b'[' => section = reader.header()?,
+            byte if is_blank(byte) => {}
             byte if byte.is_ascii_alphabetic() => {
-                let line = reader.line;
-                let (section, subsection) = section.clone().ok_or(BadLine(line))?;
+                let (section, subsection) = section.clone();
                 let (key, value) = reader.entry(byte)?;
                 entries.push(Entry { section, subsection, key, value });
             }
@@ -49,6 +49,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Entry>, BadLine> {
         }
     }
     Ok(entries)
+}
+
+/// What git calls a space; a form feed is none.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 struct Reader<I: Iterator<Item = u8>> {
@@ -82,7 +87,7 @@ impl<I: Iterator<Item = u8>> Reader<I> {
         let mut name = String::new();
         loop {
             match self.next() {
-                Some(b']') => break,
+                Some(b']') if !name.is_empty() => break,
                 Some(b' ' | b'\t') => return Ok((name, Some(self.quoted_subsection()?))),
                 Some(byte) if byte.is_ascii_alphanumeric() || b"-.".contains(&byte) => {
                     name.push(char::from(byte.to_ascii_lowercase()));
@@ -148,14 +153,15 @@ impl<I: Iterator<Item = u8>> Reader<I> {
                     break;
                 }
                 Some(b'"') => quoted = !quoted,
-                Some(byte) if byte.is_ascii_whitespace() && !quoted => {
+                Some(byte) if is_blank(byte) && !quoted => {
                     if !value.is_empty() {
                         value.push(byte);
                     }
                     continue;
                 }
                 Some(b'\\') => match self.next() {
-                    Some(b'\n') => continue,
+                    // Blanks before the end of a continued line are part of the value.
+                    Some(b'\n') | None => {}
                     Some(b't') => value.push(b'\t'),
                     Some(b'b') => value.push(8),
                     Some(b'n') => value.push(b'\n'),
@@ -197,6 +203,8 @@ mod tests {
             ("[a]\nb = c# note", "c"),
             ("[a]\nb = \"c # d \" # note", "c # d "),
             ("[a]\nb = c\\\nd", "cd"),
+            ("[a]\nb = c \\\n # d", "c "),
+            ("[a]\nb = c\\", "c"),
             ("[a]\nb = \"c\\\"\\\\\\t\"", "c\"\\\t"),
             ("\u{feff}[a]\nb =", ""),
         ] {
@@ -218,7 +226,8 @@ mod tests {
 
     #[test]
     fn what_git_refuses_is_refused_with_its_line() {
-        for (text, line) in [("a = b", 1), ("[a]\n\n= c", 3), ("[a]\nb = \"c\n", 3), ("[a\n]", 2), ("[a]\nb = \\q", 2)]
+        for (text, line) in
+            [("[]", 1), ("[a]\n\n= c", 3), ("[a]\nb = \"c\n", 3), ("[a\n]", 2), ("[a]\n\u{c}", 2), ("[a]\nb = \\q", 2)]
         {
             assert_eq!(parse(text.as_bytes()), Err(BadLine(line)), "{text:?}");
         }

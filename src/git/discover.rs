@@ -29,10 +29,10 @@ impl Repository {
     pub fn around(directory: &Path) -> Result<Option<Self>, GitError> {
         for root in directory.ancestors() {
             let dot_git = root.join(".git");
-            match std::fs::metadata(&dot_git) {
-                Ok(found) if found.is_dir() && is_git_dir(&dot_git) => return at(root, &dot_git).map(Some),
-                Ok(found) if found.is_file() => return at(root, &linked(root, &dot_git)?).map(Some),
-                _ if is_git_dir(root) => return Ok(None),
+            match std::fs::metadata(&dot_git).map(Some).or_else(absent(&dot_git))? {
+                Some(found) if found.is_dir() && is_git_dir(&dot_git)? => return at(root, &dot_git).map(Some),
+                Some(found) if found.is_file() => return at(root, &linked(root, &dot_git)?).map(Some),
+                _ if is_git_dir(root)? => return Ok(None),
                 _ => {}
             }
         }
@@ -40,11 +40,26 @@ impl Repository {
     }
 }
 
-/// What git asks of a git directory before it believes in one.
-fn is_git_dir(directory: &Path) -> bool {
-    std::fs::symlink_metadata(directory.join("HEAD")).is_ok()
-        && directory.join("refs").is_dir()
-        && directory.join("objects").is_dir()
+/// What git asks of a git directory before it believes in one. One that may not be looked into is an error: taken for
+/// none, it would give its files other names than its owner's commands do.
+fn is_git_dir(directory: &Path) -> Result<bool, GitError> {
+    for part in ["HEAD", "objects", "refs"] {
+        let path = directory.join(part);
+        let Some(found) = std::fs::symlink_metadata(&path).map(Some).or_else(absent(&path))? else { return Ok(false) };
+        if part != "HEAD" && !found.is_dir() && !path.is_dir() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Takes "there is none" for an answer and any other failure for one.
+fn absent<T>(path: &Path) -> impl FnOnce(std::io::Error) -> Result<Option<T>, GitError> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    move |source| match source.kind() {
+        NotFound | NotADirectory => Ok(None),
+        _ => Err(GitError::Unreadable { path: path.to_owned(), source }),
+    }
 }
 
 /// The directory that a `.git` file names (linked work trees, submodules): `gitdir: PATH`, relative to the file.
