@@ -3,7 +3,9 @@
 mod world;
 
 mod canary;
+mod creation;
 mod differential;
+mod git;
 mod holder;
 mod invocation;
 mod naming;

@@ -1,2 +1,206 @@
-//! `naming`
+//! `naming`: one file, one name. However a file is spelled (links, `.` and `..`, another cwd, another checkout of the
+//! same repository), the lease on it has one name, so that two writers of it always meet. It reads links, git's files
+//! and the machine's id; the only thing it may write is the identity of a repository without a remote.
+//!
+//! Two files under one name only wait for each other. One file under two names loses data. Wherever this room has to
+//! choose, it lets files share.
+//!
+//! What it cannot see: a file that reaches two places by two mounts outside a repository, and hard links between
+//! machines (NFS).
 #![forbid(unsafe_code)]
+
+mod creation;
+mod go_regex;
+mod inode;
+mod machine;
+mod physical;
+mod remote;
+mod scope;
+mod sniff;
+mod sops_config;
+mod spelling;
+mod stem;
+
+use std::path::{Path, PathBuf};
+
+use crate::git::{Environment, GitError, Repository};
+use crate::terms::{Resource, ResourceName, Scope, percent_encode};
+
+pub use creation::{CreationError, CreationRule, creation_rule_for, is_secret_target};
+pub use scope::Local;
+pub use sniff::is_sops;
+
+/// A file and the name under which leases on it are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The physical path: absolute, every link resolved as far as the path exists.
+    pub path: PathBuf,
+    /// Its name, in the scope of its repository (or of this machine, outside any).
+    pub resource: Resource,
+    /// When the file has further hard links: a second resource, `sops:link/INODE` on this machine, to be taken together
+    /// with the first. The names of the links differ, this one they have in common. The device is left out of it (it
+    /// changes over a reboot): two unrelated linked files with one inode number wait for each other.
+    pub link: Option<Resource>,
+    /// Names the file for its chain of receipts: its path inside the work tree (outside any: the absolute path),
+    /// `/`-separated, percent-encoded where it does not print.
+    pub key: String,
+    /// Its repository.
+    pub repository: Option<Repository>,
+    /// Which path gave which name, and why: one sentence for `explain`.
+    pub stem_from: String,
+}
+
+impl Target {
+    /// All that must be held to write the file.
+    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
+        std::iter::once(&self.resource).chain(&self.link)
+    }
+
+    /// The scope of its name and of its chain of receipts.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.resource.scope
+    }
+
+    /// The work tree it lies in.
+    #[must_use]
+    pub fn worktree(&self) -> Option<&Path> {
+        self.repository.as_ref().map(|repository| &*repository.worktree_root)
+    }
+}
+
+/// Why a file has no name. Then nothing may run: a guess could let two writers in.
+#[derive(Debug, thiserror::Error)]
+pub enum NamingError {
+    /// The path is relative; the caller makes it absolute, as the program will open it.
+    #[error("{0:?} is not an absolute path, so it cannot be named")]
+    Relative(PathBuf),
+    /// There is no file name (`/`).
+    #[error("{0:?} names no file")]
+    NoFile(PathBuf),
+    /// Links that lead to each other.
+    #[error("the symbolic links of {0:?} lead in a circle; point them at a file, then try again")]
+    Circle(PathBuf),
+    /// A directory on the way cannot be looked at.
+    #[error("cannot look at {path:?}: {source}; without that its name is unknown")]
+    Unreadable {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The identity of a repository without a remote cannot be kept.
+    #[error(
+        "{path:?}, which would name this repository, cannot be made: {source}; make the directory writable, or give the repository a remote called origin"
+    )]
+    CannotKeep {
+        /// The file with the identity.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The identity is not one.
+    #[error(
+        "{0:?} should hold one UUID and does not; when nothing runs in this repository, delete it, and the next lease makes a new one"
+    )]
+    NoIdentity(PathBuf),
+}
+
+/// Names files, and looks at each repository once.
+pub struct Namer<'a> {
+    local: Local,
+    env: Environment<'a>,
+    seen: Vec<(Repository, Scope)>,
+}
+
+/// Names one file. `path` is absolute, spelled as the program will open it; it need not exist. `env` is the environment of
+/// the named command (it chooses git's configuration files).
+///
+/// # Errors
+/// See [`NamingError`].
+pub fn name(path: &Path, local: Local, env: Environment<'_>) -> Result<Target, NamingError> {
+    Namer::new(local, env).name(path)
+}
+
+impl<'a> Namer<'a> {
+    /// One that has seen nothing yet.
+    #[must_use]
+    pub fn new(local: Local, env: Environment<'a>) -> Self {
+        Self { local, env, seen: Vec::new() }
+    }
+
+    /// As [`name`].
+    ///
+    /// # Errors
+    /// See [`NamingError`].
+    pub fn name(&mut self, path: &Path) -> Result<Target, NamingError> {
+        let physical = physical::resolve(path)?;
+        let repository = Repository::discover(&physical)?;
+        let scope = match &repository {
+            Some(repository) => self.scope_of(repository)?,
+            None => machine::scope(),
+        };
+        let root = repository.as_ref().map_or(Path::new("/"), |repository| &repository.worktree_root);
+        let spelled = spelling::below(root, &physical);
+        let (directory, base) = match spelled.iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => (&spelled[..slash], &spelled[slash + 1..]),
+            None => (&spelled[..0], &*spelled),
+        };
+        if base.is_empty() {
+            return Err(NamingError::NoFile(path.to_owned()));
+        }
+        let stem = stem::of(base);
+        let whole = repository.is_none() || stem.generic;
+        let resource =
+            ResourceName::of("sops", &if whole { joined(&spelled, directory, &stem.rest) } else { stem.rest.clone() });
+        let key = percent_encode(&spelled);
+        let stem_from = explain(path, &physical, &key, &resource, repository.is_none(), &stem);
+        Ok(Target {
+            link: inode::shared(&physical).map(|inode| Resource {
+                name: ResourceName::of("sops", format!("link/{inode}").as_bytes()),
+                scope: machine::scope(),
+            }),
+            path: physical,
+            resource: Resource { name: resource, scope },
+            key,
+            repository,
+            stem_from,
+        })
+    }
+
+    fn scope_of(&mut self, repository: &Repository) -> Result<Scope, NamingError> {
+        if let Some((_, scope)) = self.seen.iter().find(|(seen, _)| seen == repository) {
+            return Ok(scope.clone());
+        }
+        let scope = scope::of(repository, self.local, self.env)?;
+        self.seen.push((repository.clone(), scope.clone()));
+        Ok(scope)
+    }
+}
+
+/// The stem with its directory before it; `spelled` has a `/` exactly when there is a directory to put there.
+fn joined(spelled: &[u8], directory: &[u8], rest: &[u8]) -> Vec<u8> {
+    if spelled.contains(&b'/') { [directory, b"/", rest].concat() } else { rest.to_vec() }
+}
+
+fn explain(path: &Path, physical: &Path, key: &str, name: &ResourceName, outside: bool, stem: &stem::Stem) -> String {
+    let shown = |path: &Path| percent_encode(path.as_os_str().as_encoded_bytes());
+    let mut text = format!("{key} gives {name}");
+    if outside {
+        text.push_str(", with its directory, because it lies in no repository");
+    } else if stem.generic {
+        text.push_str(", with its directory, because its own name is a general one");
+    }
+    if path != physical {
+        text = format!("{text} ({} is {})", shown(path), shown(physical));
+    }
+    text
+}
+
+/// The bytes of one component or path, as the system keeps them.
+fn bytes_of(name: &std::ffi::OsStr) -> &[u8] {
+    name.as_encoded_bytes()
+}

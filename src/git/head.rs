@@ -1,0 +1,65 @@
+//! HEAD: the branch that is checked out, and what it holds of a file.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::{Environment, GitError, Repository, read_if_there};
+
+/// What HEAD says where refs are not kept in files (the `reftable` format): git's own stand-in, only git knows more.
+const ELSEWHERE: &[u8] = b"refs/heads/.invalid";
+
+impl Repository {
+    /// The branch that is checked out (`main`, `feature/x`); none when HEAD is detached. A name that is not UTF-8 comes
+    /// percent-encoded.
+    ///
+    /// # Errors
+    /// When HEAD cannot be read.
+    pub fn branch(&self, env: Environment<'_>) -> Result<Option<String>, GitError> {
+        let head = read_if_there(&self.git_dir.join("HEAD"))?.unwrap_or_default();
+        let Some(named) = head.strip_prefix(b"ref:") else { return Ok(None) };
+        let named = named.trim_ascii();
+        if named == ELSEWHERE {
+            let told = self.ask_whether(env, "symbolic-ref", ["--quiet", "HEAD"], "to read HEAD from a reftable")?;
+            return Ok(told.and_then(|told| branch_name(told.trim_ascii())));
+        }
+        Ok(branch_name(named))
+    }
+
+    /// What HEAD holds of a file, byte for byte as git stores it: no filter, no end-of-line conversion. None when HEAD has
+    /// no such regular file, or no commit. Starts git up to three times: for `restore`, not for every command.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub fn head_content(&self, file: &Path, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
+        const NEED: &str = "to read a file from HEAD";
+        let Some(inside) = self.inside(file) else { return Ok(None) };
+        if self.ask_whether(env, "rev-parse", ["--verify", "--quiet", "HEAD^{commit}"], NEED)?.is_none() {
+            return Ok(None);
+        }
+        let listed = self.ask(
+            env,
+            "ls-tree",
+            ["-z", "--full-tree", "HEAD", "--"].iter().map(OsStr::new).chain([inside.as_os_str()]),
+            NEED,
+        )?;
+        let Some(blob) = regular_blob(&listed) else { return Ok(None) };
+        self.ask(env, "cat-file", ["blob", blob], NEED).map(Some)
+    }
+}
+
+fn branch_name(reference: &[u8]) -> Option<String> {
+    let name = reference.strip_prefix(b"refs/heads/")?;
+    Some(match std::str::from_utf8(name) {
+        Ok(name) => name.to_owned(),
+        Err(_) => crate::terms::percent_encode(name),
+    })
+}
+
+/// The object of the one entry `MODE SP TYPE SP OBJECT TAB PATH NUL`, if it is a regular file.
+fn regular_blob(listed: &[u8]) -> Option<&str> {
+    let facts = listed.split(|&byte| byte == b'\t').next()?;
+    let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
+    let (mode, kind, object) = (facts.next()?, facts.next()?, facts.next()?);
+    (mode.starts_with("100") && kind == "blob").then_some(object)
+}

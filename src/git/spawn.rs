@@ -1,0 +1,111 @@
+//! git as a program, told exactly which repository is meant.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use super::{Environment, GitError, Repository};
+
+/// Variables that would point git at another repository or another view of it. A git hook, for one, runs with them set.
+const MISLEADING: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_SHALLOW_FILE",
+    "GIT_GRAFT_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_CONFIG",
+];
+
+/// Variables that choose which configuration git reads: these follow the named command's environment.
+const CONFIGURING: &[&str] = &[
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+];
+
+impl Repository {
+    /// A git command on this repository. The repository is given explicitly, so that git neither searches nor asks who
+    /// owns it (`safe.directory`): sudo and the user must come to one answer, and what is run here only reads. It
+    /// fetches nothing and asks nobody.
+    pub(super) fn git(&self, env: Environment<'_>) -> Command {
+        let mut command = Command::new("git");
+        command
+            .arg("--git-dir")
+            .arg(&self.git_dir)
+            .arg("--work-tree")
+            .arg(&self.worktree_root)
+            .args(["-c", "protocol.allow=never"])
+            .current_dir(&self.worktree_root)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
+        for name in MISLEADING {
+            command.env_remove(name);
+        }
+        for name in CONFIGURING {
+            pass(&mut command, env, name);
+        }
+        let count: usize = env("GIT_CONFIG_COUNT").and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
+        for index in 0..count.min(1000) {
+            pass(&mut command, env, &format!("GIT_CONFIG_KEY_{index}"));
+            pass(&mut command, env, &format!("GIT_CONFIG_VALUE_{index}"));
+        }
+        command
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("LC_ALL", "C");
+        command
+    }
+
+    /// What such a command prints. `name` is the sub-command, for the error; `need` says what it is for.
+    pub(super) fn ask<S: AsRef<OsStr>>(
+        &self,
+        env: Environment<'_>,
+        name: &'static str,
+        args: impl IntoIterator<Item = S>,
+        need: &'static str,
+    ) -> Result<Vec<u8>, GitError> {
+        let output = self.git(env).arg(name).args(args).output().map_err(|source| GitError::NoGit { need, source })?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        Err(GitError::Failed { command: name, directory: self.worktree_root.clone(), status: output.status })
+    }
+
+    /// The same for sub-commands that say "there is none" by ending with 1.
+    pub(super) fn ask_whether<S: AsRef<OsStr>>(
+        &self,
+        env: Environment<'_>,
+        name: &'static str,
+        args: impl IntoIterator<Item = S>,
+        need: &'static str,
+    ) -> Result<Option<Vec<u8>>, GitError> {
+        match self.ask(env, name, args, need) {
+            Err(GitError::Failed { status, .. }) if status.code() == Some(1) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+}
+
+fn pass(command: &mut Command, env: Environment<'_>, name: &str) {
+    match env(name) {
+        Some(value) => command.env(name, value),
+        None => command.env_remove(name),
+    };
+}
