@@ -62,7 +62,7 @@ impl Act {
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// Into the files it came from.
-    InPlace,
+    Itself,
     /// Into the file after `--output`, as typed.
     Output(OsString),
     /// To standard output.
@@ -140,22 +140,22 @@ fn shape(run: &Run<'_>) -> Result<Shape, Refused> {
         ["encrypt"] => stream(Act::Encrypt, flags, words)?,
         ["decrypt"] => stream(Act::Decrypt, flags, words)?,
         ["rotate"] => (Act::Rotate, first()?, place(flags)?),
-        ["edit"] => (Act::Edit, first()?, Place::InPlace),
+        ["edit"] => (Act::Edit, first()?, Place::Itself),
         ["set"] if flags.is_on("value-stdin") => {
             exactly("set --value-stdin", &[2], "a file and an index")?;
-            (Act::Set, indexed(words)?, Place::InPlace)
+            (Act::Set, indexed(words)?, Place::Itself)
         }
         ["set"] => {
             exactly("set", &[3], "a file, an index and a value")?;
-            (Act::Set, indexed(words)?, Place::InPlace)
+            (Act::Set, indexed(words)?, Place::Itself)
         }
         ["unset"] => {
             exactly("unset", &[2], "a file and an index")?;
-            (Act::Unset, indexed(words)?, Place::InPlace)
+            (Act::Unset, indexed(words)?, Place::Itself)
         }
         ["updatekeys"] => {
             first()?;
-            (Act::UpdateKeys, words.iter().map(|&file| file.to_owned()).collect(), Place::InPlace)
+            (Act::UpdateKeys, words.iter().map(|&file| file.to_owned()).collect(), Place::Itself)
         }
         ["groups", which] => {
             let act = if *which == "add" { Act::GroupsAdd } else { Act::GroupsDelete };
@@ -189,7 +189,7 @@ fn older(flags: &Flags<'_>, file: Vec<OsString>) -> Result<Shape, Refused> {
         None if flags.is_on("encrypt") => Act::Encrypt,
         None => Act::Edit,
     };
-    let place = if matches!(act, Act::Set | Act::Edit) { Place::InPlace } else { place };
+    let place = if matches!(act, Act::Set | Act::Edit) { Place::Itself } else { place };
     Ok((act, file, place))
 }
 
@@ -197,7 +197,7 @@ fn older(flags: &Flags<'_>, file: Vec<OsString>) -> Result<Shape, Refused> {
 fn stream(act: Act, flags: &Flags<'_>, words: &[&OsStr]) -> Result<Shape, Refused> {
     let place = place(flags)?;
     let file = words.first().map(|&file| file.to_owned());
-    if file.is_none() && place == Place::InPlace {
+    if file.is_none() && place == Place::Itself {
         return Err(Refused::StdinInPlace);
     }
     if file.is_none() && act == Act::Encrypt && flags.text("filename-override").is_none() {
@@ -209,7 +209,7 @@ fn stream(act: Act, flags: &Flags<'_>, words: &[&OsStr]) -> Result<Shape, Refuse
 fn place(flags: &Flags<'_>) -> Result<Place, Refused> {
     match (flags.is_on("in-place"), flags.text("output")) {
         (true, Some(_)) => Err(Refused::TwoPlaces),
-        (true, None) => Ok(Place::InPlace),
+        (true, None) => Ok(Place::Itself),
         (false, Some(path)) => Ok(Place::Output(path.to_owned())),
         (false, None) => Ok(Place::Stdout),
     }

@@ -13,7 +13,7 @@ use crate::rules::{Asked, Change, Command, Via, Write};
 pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write> {
     let asked = asked(command, request);
     let found = match place(command, request) {
-        Place::InPlace => in_place(command, request, &asked),
+        Place::Itself => in_place(command, request, &asked),
         Place::Output(path) => to_file(command, request, as_typed(command.cwd, &path), Via::Output, asked),
         // Plaintext that the shell sends to a file is a read: the file is the reader's own.
         Place::Stdout if request.act == Act::Decrypt => Vec::new(),
