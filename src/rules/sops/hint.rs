@@ -102,3 +102,68 @@ fn binary(request: &Request<'_>, shown: &str) -> Option<String> {
         _ => format!("{because}: add --{} dotenv, or let the name end in .sops.env", missing.join(" dotenv --")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LineEnds, hint};
+    use crate::rules::sops::example::Example;
+
+    fn hinted(example: &Example, exit: i32, ends: LineEnds) -> Option<String> {
+        example.with(|command| hint(command, exit, ends))
+    }
+
+    #[test]
+    fn a_dotenv_file_that_sops_takes_for_binary_wants_both_types() {
+        let table = [
+            ("decrypt|x.env.sops", Some("add --input-type dotenv --output-type dotenv,")),
+            ("set|.env.enc|[\"A\"]|1", Some("add --input-type dotenv --output-type dotenv,")),
+            ("decrypt|--input-type|dotenv|x.env.sops", Some("add --output-type dotenv,")),
+            ("-d|--output-type=dotenv|x.env.sops", Some("add --input-type dotenv,")),
+            ("updatekeys|x.env.sops", Some("add --input-type dotenv,")),
+            ("exec-env|x.env.sops|true", Some("exec-env cannot be told")),
+            ("decrypt|--input-type|dotenv|--output-type|dotenv|x.env.sops", None),
+            ("decrypt|--filename-override|x.env|x.env.sops", None),
+            ("decrypt|x.sops.env", None),
+            ("decrypt|x.env", None),
+            ("decrypt|x.yaml.enc", None),
+            ("decrypt", None),
+            ("--help", None),
+        ];
+        for (line, expected) in table {
+            let found = hinted(&Example::new(line), 1, LineEnds::Lf);
+            let fits = expected.map_or(found.is_none(), |part| found.as_ref().is_some_and(|hint| hint.contains(part)));
+            assert!(fits, "{line}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_success_and_a_clear_failure_get_no_hint() {
+        for exit in [0, 3, 8, 51, 100, 128, 200, 203] {
+            assert_eq!(hinted(&Example::new("edit|x.env.sops"), exit, LineEnds::Lf), None, "{exit}");
+        }
+    }
+
+    #[test]
+    fn windows_line_ends_are_named_for_dotenv_alone() {
+        for line in ["decrypt|x.env", "decrypt|x.env.sops", "decrypt|--input-type|dotenv|x.txt"] {
+            let found = hinted(&Example::new(line), 1, LineEnds::Crlf).expect("hint");
+            assert!(found.contains("Windows line ends"), "{line}: {found}");
+        }
+        assert_eq!(hinted(&Example::new("decrypt|x.yaml"), 1, LineEnds::Crlf), None);
+        assert_eq!(hinted(&Example::new("decrypt|x.env"), 0, LineEnds::Crlf), None);
+    }
+
+    #[test]
+    fn a_redirection_onto_the_input_is_named_even_if_sops_was_content() {
+        for (line, exit) in [("encrypt|x.env", 0), ("-r|./x.env", 1), ("decrypt|/w/x.env", 1)] {
+            let found = hinted(&Example::new(line).redirected("/w/x.env", false), exit, LineEnds::Lf).expect("hint");
+            assert!(found.starts_with("the shell emptied"), "{found}");
+        }
+        let elsewhere = Example::new("encrypt|x.yaml").redirected("/w/y.yaml", false);
+        let appended = Example::new("encrypt|x.yaml").redirected("/w/x.yaml", true);
+        let in_place = Example::new("encrypt|-i|x.yaml").redirected("/w/x.yaml", false);
+        for example in [elsewhere, appended, in_place] {
+            assert_eq!(hinted(&example, 0, LineEnds::Lf), None);
+        }
+    }
+}

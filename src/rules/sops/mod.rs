@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+#[cfg(test)]
+mod example;
 mod hint;
 mod request;
 mod table;
@@ -101,4 +103,62 @@ fn refused(operation: String, why: &dyn std::fmt::Display) -> Classification {
 
 fn passes(rule: &'static str, operation: String, reason: String) -> Classification {
     Classification { rule: Some(rule), writes: Vec::new(), operation, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::classify;
+    use super::example::Example;
+
+    #[test]
+    fn the_operation_is_what_a_person_would_call_it() {
+        let table = [
+            ("set|secrets/monitoring.env.sops|[\"A\"]|\"hunter2-secret\"", "sops set secrets/monitoring.env.sops"),
+            ("--set|[\"A\"] \"hunter2-secret\"|x", "sops set x"),
+            ("x", "sops edit x"),
+            ("-e|-i|x", "sops encrypt x"),
+            ("encrypt|-i|--age|age1|x", "sops encrypt x"),
+            ("encrypt|--output|o.env|plain", "sops encrypt o.env"),
+            ("updatekeys|-y|a b|c%\u{7}", "sops updatekeys a%20b c%25%07"),
+            ("groups|add|-f|x|-i", "sops groups add x"),
+            ("decrypt|--extract|[\"A\"]|x", "sops decrypt x"),
+            ("exec-env|x|psql --password=hunter2-secret", "sops exec-env x"),
+            ("set|x|\"hunter2-secret\"", "sops set"),
+            ("set|\"hunter2-secret\"|x|y", "sops set"),
+            ("--zap=hunter2-secret|x", "sops"),
+            ("keyservice", "sops keyservice"),
+        ];
+        for (line, expected) in table {
+            let answer = Example::new(line).with(classify);
+            assert_eq!(answer.operation, expected, "{line}");
+            assert!(!format!("{answer:?}").contains("hunter2"), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_reason_says_why_it_locks_or_passes() {
+        let table = [
+            ("decrypt|-i|x", "sops decrypt replaces the ciphertext by plaintext in place"),
+            ("rotate|-i|x", "sops rotate rewrites the file in place"),
+            ("encrypt|--output|o|x", "sops encrypt writes its result to the file after --output"),
+            ("decrypt|x", "sops decrypt writes to standard output, not to a file that is shared"),
+            ("exec-env|x|true", "sops exec-env writes no file that is shared"),
+            ("./.sops.yaml", "a .sops.yaml is configuration, not a secret"),
+            ("--help", "sops only shows help, its version or completions"),
+            (
+                "encrypt|-i|--output|o|x",
+                "sops refuses this line and writes nothing: --in-place and --output exclude each other",
+            ),
+            (
+                "set|x|[\"A\"]",
+                "sops refuses this line and writes nothing: it has 2 operands, and set takes a file, an index and a value",
+            ),
+            ("-ei|x", "sops refuses this line and writes nothing: it has a flag that this command does not know"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(Example::new(line).with(classify).reason, expected, "{line}");
+        }
+        let redirected = Example::new("-e|x").redirected("/w/y", false).with(classify);
+        assert_eq!(redirected.reason, "the shell sends what sops encrypt prints into a regular file");
+    }
 }
