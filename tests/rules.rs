@@ -1,1 +1,249 @@
-//! Tests of `rules`.
+//! The rules, by the table of cases and by laws.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use locked::rules::{Change, Classification, Command, LineEnds, Stdout, classify, hint};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use crate::world::World;
+
+/// One line of `tests/cases/*.jsonl`. Paths are relative to the repository of the case.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) argv: Vec<String>,
+    #[serde(default)]
+    pub(crate) cwd: String,
+    /// Files that exist in the repository.
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// The regular file behind descriptor 1. `explain` does not look at its own, so such a case is the library's.
+    pub(crate) stdout: Option<String>,
+    #[serde(default)]
+    pub(crate) append: bool,
+    pub(crate) expect: Expected,
+}
+
+/// The answer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expected {
+    pub(crate) decision: Decision,
+    /// Sorted; what the names of the written files come to in the end.
+    pub(crate) resources: Vec<String>,
+    /// In the order of the command line.
+    #[serde(default)]
+    pub(crate) writes: Vec<String>,
+    pub(crate) rule: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Decision {
+    Lock,
+    Pass,
+}
+
+/// Every case of the file about sops.
+pub(crate) fn sops_cases() -> Vec<Case> {
+    include_str!("cases/sops.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+impl Case {
+    fn classified(&self, root: &Path) -> Classification {
+        let (program, args) = self.argv.split_first().expect("a program");
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let stdout = self.stdout.as_ref().map(|path| Stdout { path: root.join(path), append: self.append });
+        classify(&Command {
+            name: OsStr::new(program),
+            args: &args,
+            cwd: &if self.cwd.is_empty() { root.to_owned() } else { root.join(&self.cwd) },
+            env: &|name| self.env.get(name).map(OsString::from),
+            stdout: stdout.as_ref(),
+        })
+    }
+}
+
+#[test]
+fn every_case_of_sops_is_decided_as_written() {
+    let root = Path::new("/srv/repository");
+    let mut wrong = Vec::new();
+    for case in sops_cases() {
+        let answer = case.classified(root);
+        // Whether plaintext beside the ciphertext is a write, the plan decides by a look at the target.
+        let certain = answer.writes.iter().any(|write| write.change != Change::DecryptTo);
+        let decided = match case.expect.decision {
+            Decision::Lock => !answer.writes.is_empty(),
+            Decision::Pass => !certain,
+        };
+        let written: Vec<PathBuf> = answer.writes.iter().map(|write| write.path.clone()).collect();
+        let expected: Vec<PathBuf> = case.expect.writes.iter().map(|path| root.join(path)).collect();
+        let as_expected = written == expected || (case.expect.decision == Decision::Pass && !certain);
+        let by_rule = case.expect.rule.as_deref().is_none_or(|rule| answer.rule == Some(rule));
+        if !(decided && as_expected && by_rule) {
+            wrong.push(format!("{}: {:?}\n    got {answer:?}", case.name, case.argv));
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_lock_names_a_resource_and_every_pass_none() {
+    for case in sops_cases() {
+        assert_eq!(case.expect.decision == Decision::Lock, !case.expect.resources.is_empty(), "{}", case.name);
+        assert!(case.expect.resources.is_sorted(), "{}", case.name);
+        assert!(case.files.iter().all(|path| Path::new(path).is_relative()), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_program_without_a_rule_writes_nothing() {
+    for name in ["true", "sops-wrapper", "SOPS", "xsops", ""] {
+        let args = ["encrypt".into(), "-i".into(), "x.yaml".into()];
+        let answer = classify(&plain(name, &args));
+        assert_eq!((answer.rule, answer.writes.len()), (None, 0), "{name}");
+        assert!(!answer.operation.contains("x.yaml"), "{name}: nobody knows what this argument is");
+    }
+    let args = ["edit".into(), "x.yaml".into()];
+    assert_eq!(classify(&plain("sops.exe", &args)).rule, Some("sops.edit"));
+}
+
+#[test]
+fn each_write_says_whether_its_path_was_taken_as_typed() {
+    let table: [(&[&str], &str, bool); 6] = [
+        (&["encrypt", "-i", "ln/../x.yaml"], "/w/x.yaml", false),
+        (&["ln/../x.yaml"], "/w/x.yaml", false),
+        (&["updatekeys", "ln/../x.yaml"], "/w/x.yaml", false),
+        (&["encrypt", "--output", "ln/../x.yaml", "p"], "/w/ln/../x.yaml", true),
+        (&["groups", "add", "-f", "ln/../x.yaml", "-i"], "/w/ln/../x.yaml", true),
+        (&["decrypt", "--output", "ln/../x.yaml", "p"], "/w/ln/../x.yaml", true),
+    ];
+    for (args, path, as_typed) in table {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let writes = classify(&plain("sops", &args)).writes;
+        let found: Vec<_> = writes.iter().map(|write| (write.path.as_os_str(), write.is_as_typed())).collect();
+        assert_eq!(found, [(OsStr::new(path), as_typed)], "{args:?}");
+    }
+}
+
+#[test]
+fn the_real_sops_fails_as_the_hints_expect() {
+    let world = World::new();
+    let hidden = world.encrypted("x.env.sops", "A=one\n", "dotenv");
+    let windows = world.encrypted("y.env", "A=one\n", "dotenv");
+    let text = std::fs::read_to_string(&windows).expect("text");
+    std::fs::write(&windows, text.replace('\n', "\r\n")).expect("converted");
+    let typed = ["--input-type", "dotenv"];
+    let table: [(&[&str], &Path, LineEnds, &str); 4] = [
+        (&["decrypt"], &hidden, LineEnds::Lf, "takes"),
+        (&["rotate", "-i"], &hidden, LineEnds::Lf, "takes"),
+        (&["decrypt", typed[0], typed[1]], &hidden, LineEnds::Lf, "--output-type dotenv"),
+        (&["decrypt"], &windows, LineEnds::Crlf, "Windows line ends"),
+    ];
+    for (words, file, ends, part) in table {
+        let args: Vec<OsString> = words.iter().map(OsString::from).chain([file.into()]).collect();
+        let exit = world.sops().args(&args).output().expect("sops runs").status.code().expect("an exit status");
+        let found = hint(&plain("sops", &args), exit, ends);
+        assert!(found.as_ref().is_some_and(|hint| hint.contains(part)), "{words:?} exit {exit}: {found:?}");
+    }
+}
+
+fn plain<'a>(name: &'a str, args: &'a [OsString]) -> Command<'a> {
+    Command { name: OsStr::new(name), args, cwd: Path::new("/w"), env: &|_| None, stdout: None }
+}
+
+/// Words that mean something to sops, and bytes that mean nothing to anyone.
+fn argument() -> impl Strategy<Value = OsString> {
+    let words = prop::sample::select(vec![
+        "encrypt",
+        "decrypt",
+        "rotate",
+        "edit",
+        "set",
+        "unset",
+        "updatekeys",
+        "groups",
+        "add",
+        "delete",
+        "exec-file",
+        "-i",
+        "--in-place=",
+        "-f",
+        "--file=",
+        "--output",
+        "--output=",
+        "--",
+        "-",
+        "---",
+        "-=",
+        "--=",
+        "",
+        "--set",
+        "--filename",
+        "--no-fifo",
+        "../..",
+        "--age=",
+        "-h",
+        "x.env.sops",
+        "[\"A\"]",
+        "] ",
+    ]);
+    prop_oneof![
+        words.clone().prop_map(OsString::from),
+        prop::collection::vec(any::<u8>(), 0..12).prop_map(|bytes| from_bytes(&bytes)),
+        (words, prop::collection::vec(any::<u8>(), 0..6)).prop_map(|(word, bytes)| {
+            let mut argument = OsString::from(word);
+            argument.push(from_bytes(&bytes));
+            argument
+        }),
+    ]
+}
+
+#[cfg(unix)]
+fn from_bytes(bytes: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStrExt as _;
+    OsStr::from_bytes(bytes).to_owned()
+}
+
+#[cfg(not(unix))]
+fn from_bytes(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+proptest! {
+    #[test]
+    fn no_command_line_is_too_strange(args in prop::collection::vec(argument(), 0..9), exit in 0..256_i32) {
+        let stdout = Stdout { path: "/w/x.env.sops".into(), append: false };
+        for stdout in [None, Some(&stdout)] {
+            let command = Command { stdout, ..plain("sops", &args) };
+            let answer = classify(&command);
+            prop_assert!(answer.rule.is_some());
+            prop_assert!(answer.writes.iter().all(|write| write.path.is_absolute()));
+            // One printable line, whatever the bytes.
+            prop_assert!(!answer.operation.chars().any(char::is_control) && !answer.reason.chars().any(char::is_control));
+            let _hint = hint(&command, exit, LineEnds::Crlf);
+        }
+    }
+
+    #[test]
+    fn a_value_of_set_is_nowhere_in_the_answer(at in 0..5_usize, dashed in any::<bool>()) {
+        let secret = if dashed { "-hunter2-secret" } else { "\"hunter2-secret\"" };
+        let mut args: Vec<OsString> = ["set", "x.env", "[\"A\"]", secret].map(OsString::from).to_vec();
+        args.insert(at, "--idempotent".into());
+        let answer = format!("{:?}", classify(&plain("sops", &args)));
+        prop_assert!(!answer.contains("hunter2"), "{answer}");
+        let older = ["--set".into(), format!("[\"A\"] {secret}").into(), "x.env".into()];
+        let answer = format!("{:?}", classify(&plain("sops", &older)));
+        prop_assert!(!answer.contains("hunter2"), "{answer}");
+    }
+}

@@ -54,6 +54,15 @@ pub struct Write {
     pub asked: Asked,
 }
 
+impl Write {
+    /// Whether the program opens the path with every part as it was typed, so that the kernel follows links before it
+    /// goes up by `..`. Otherwise `path` was cleaned by the letter first, as the program does it.
+    #[must_use]
+    pub fn is_as_typed(&self) -> bool {
+        matches!((self.via, self.change), (Via::Output | Via::Stdout, _) | (Via::InPlace, Change::Groups))
+    }
+}
+
 /// What a command does to a SOPS file, which decides what the canary may find changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -92,7 +101,8 @@ pub enum Via {
 /// What the options and the environment ask of the result. Only what the canary needs; never a value of a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Asked {
-    /// age recipients given by `--age` or `SOPS_AGE_RECIPIENTS` (for encrypt): they replace the creation rule's.
+    /// age recipients given by `--age` or `SOPS_AGE_RECIPIENTS`, for encrypt, for edit (which heeds them only when it
+    /// creates the file) and for `groups add` (the new group's): they replace the creation rule's.
     pub age: Option<Vec<String>>,
     /// Some other kind of key was given by option or environment (KMS, PGP, Vault…), so the creation rule is not used.
     pub other_keys: bool,

@@ -1,0 +1,78 @@
+//! Arguments as bytes: what a parser may ask of an [`OsStr`] without turning it into text.
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// What follows the first `from` bytes. `from` is a place right behind an ASCII character.
+pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
+    match argument.to_str() {
+        Some(text) => Cow::Borrowed(OsStr::new(&text[from..])),
+        None => tail_of_other(argument, from),
+    }
+}
+
+#[cfg(unix)]
+fn tail_of_other(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Cow::Borrowed(OsStr::from_bytes(&argument.as_bytes()[from..]))
+}
+
+/// Windows: an unpaired surrogate. Such a name cannot be cut without guessing, so it is cut as it would be shown.
+#[cfg(not(unix))]
+fn tail_of_other(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
+    Cow::Owned(argument.to_string_lossy()[from..].into())
+}
+
+/// The absolute path after a lexical clean, as Go's `filepath.Abs` has it: `..` removes the part before it, whatever
+/// that part is on disk.
+pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
+    let mut path = PathBuf::new();
+    for part in cwd.join(typed).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(path.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => path.push(part),
+        }
+    }
+    path
+}
+
+/// The absolute path with every part as it was typed: the kernel follows links before it goes up by `..`.
+pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
+    cwd.join(typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clean_path_has_no_dots_and_no_doubled_slashes() {
+        let table = [
+            ("x.env", "/w/x.env"),
+            ("./a//b/../x.env", "/w/a/x.env"),
+            ("ln/../x.env", "/w/x.env"),
+            ("../../../x", "/x"),
+            ("/a/./b/", "/a/b"),
+            ("-", "/w/-"),
+            ("", "/w"),
+        ];
+        for (typed, expected) in table {
+            assert_eq!(cleaned(Path::new("/w"), OsStr::new(typed)).as_os_str(), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_raw_path_keeps_its_dots() {
+        assert_eq!(as_typed(Path::new("/w"), OsStr::new("ln/../x")).as_os_str(), "/w/ln/../x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_that_are_no_text_are_cut_all_the_same() {
+        use std::os::unix::ffi::OsStrExt as _;
+        assert_eq!(tail(OsStr::from_bytes(b"--output=\xff"), 9).as_bytes(), b"\xff");
+    }
+}
