@@ -2,6 +2,8 @@
 //! writes nothing and decides nothing about the lease.
 #![forbid(unsafe_code)]
 
+pub mod document;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
