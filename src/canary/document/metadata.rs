@@ -38,6 +38,8 @@ pub enum Flaw {
     NoLastModified,
     /// No version of sops.
     NoVersion,
+    /// A version that ends too early, as when the last line was cut.
+    VersionCut,
     /// Everything is there twice, as when a file was written behind itself.
     Twice,
 }
@@ -49,6 +51,7 @@ impl fmt::Display for Flaw {
             Self::NoMac => "the message authentication code is missing",
             Self::NoLastModified => "the time of the last change is missing",
             Self::NoVersion => "the sops version is missing",
+            Self::VersionCut => "the sops version is cut off",
             Self::Twice => "it is in the file twice",
         })
     }

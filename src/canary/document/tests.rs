@@ -127,11 +127,9 @@ fn what_is_gone_is_named_from_the_top() {
 
 #[test]
 fn an_unreadable_file_is_described_without_its_content() {
-    for (text, format) in [
-        ("A=1\nhunter2\n", Format::Dotenv),
-        ("{\"a\": \"hunter2\" x}", Format::Json),
-        ("a: \"hunter2\n", Format::Yaml),
-    ] {
+    for (text, format) in
+        [("A=1\nhunter2\n", Format::Dotenv), ("{\"a\": \"hunter2\" x}", Format::Json), ("a: \"hunter2\n", Format::Yaml)]
+    {
         let error = read_as(text.as_bytes(), format).expect_err("unreadable").to_string();
         assert!(!error.contains("hunter2") && error.contains("at line"), "{error}");
     }
