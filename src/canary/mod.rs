@@ -1,12 +1,32 @@
 //! `canary`: is the file that the command left behind sound? It reads files and runs the real sops as arbiter; it
 //! writes nothing and decides nothing about the lease.
+//!
+//! Four layers, the cheap ones first: what the file is by itself and against what it was before (no key, in process),
+//! whether the key at hand still opens it (in process), whether the real sops decrypts it. Doubt is never blame: what
+//! cannot be told is *unverified*.
 #![forbid(unsafe_code)]
+
+mod against;
+mod arbiter;
+pub mod document;
+mod fault;
+mod look;
+mod names;
+mod recipients;
+mod structure;
+mod unwrap;
+
+pub use document::{Document, Format, Kind, sniff};
+pub use fault::Fault;
+pub use look::look;
+pub use names::Names;
+pub use structure::native;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::rules::{Asked, Change};
+use crate::rules::{Asked, Change, Via};
 
 /// One file to look at, after the command.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +45,13 @@ pub struct Expect {
     /// What the command does; none when it is not known (take-over of a lease whose holder died): then what `edit` may
     /// do is allowed.
     pub change: Option<Change>,
+    /// How the target was named: in place, what was before is what the command read; else it read another file.
+    pub via: Via,
     /// What the options ask of the result.
     pub asked: Asked,
+    /// The age recipients of the creation rule that `encrypt` or `updatekeys` goes by, when it is known and goes by one
+    /// at all.
+    pub rule_recipients: Option<Vec<String>>,
 }
 
 /// The real sops that decrypts to nowhere.
@@ -54,12 +79,4 @@ pub enum Verdict {
     OpenEdit,
     /// Bad: what is wrong.
     Bad(Fault),
-}
-
-/// What is wrong with a file. `Display` says it in one sentence without any value of the file; `advice` the next step.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// Placeholder until the room is built.
-    #[error("the file is empty")]
-    Empty,
 }

@@ -1,0 +1,132 @@
+//! What one file must be by itself, whatever it was before. No key is needed, and nothing runs.
+#![forbid(unsafe_code)]
+
+use super::Fault;
+use super::document::{self, Document, Format, Kind};
+
+/// Reads a file's content and says what is wrong with it by itself: empty, plaintext, cut off, conflict markers, CRLF
+/// in dotenv, broken metadata, nothing encrypted. Pre-image copies are kept only of what passes here.
+///
+/// # Errors
+/// The first [`Fault`] found. [`Fault::Unreadable`] is a weak finding for YAML: sops may read what we do not.
+pub fn native(content: &[u8]) -> Result<Document, Fault> {
+    let document = whole(content)?;
+    match nothing_encrypted(&document) {
+        true => Err(Fault::NothingEncrypted),
+        false => Ok(document),
+    }
+}
+
+/// The checks of [`native`] but for the last one, which may be different if it was so before.
+pub(super) fn whole(content: &[u8]) -> Result<Document, Fault> {
+    let kind = document::sniff(content);
+    if kind == Kind::Empty {
+        return Err(Fault::Empty);
+    }
+    if let Some(line) = conflict(content) {
+        return Err(Fault::Conflict { line });
+    }
+    let Kind::Sops(format) = kind else {
+        return Err(if has_ciphertext(content) { Fault::CutOff } else { Fault::Plaintext });
+    };
+    if format == Format::Dotenv
+        && let Some(line) = carriage_return(content)
+    {
+        return Err(Fault::CarriageReturns { line });
+    }
+    let document = document::read_as(content, format).map_err(Fault::Unreadable)?;
+    match document.metadata.as_ref().map(document::Metadata::flaw) {
+        None => Err(Fault::CutOff),
+        Some(Some(flaw)) => Err(Fault::Metadata(flaw)),
+        Some(None) => Ok(document),
+    }
+}
+
+/// It has values, none is encrypted, and that is not because their keys say so (`_unencrypted`).
+pub(super) fn nothing_encrypted(document: &Document) -> bool {
+    let suffix = document.metadata.as_ref().and_then(|metadata| metadata.unencrypted_suffix.as_deref());
+    let meant = suffix.is_some_and(|suffix| !suffix.is_empty() && document.keys.plain_only_below(suffix));
+    document.encrypted == 0 && document.plaintext > 0 && !meant
+}
+
+/// The line of the first marker, if a conflict opens and goes on: a lone row of signs may be content.
+fn conflict(content: &[u8]) -> Option<usize> {
+    let mut opened = None;
+    for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
+        if is_marker(line, b'<') {
+            opened.get_or_insert(number + 1);
+        } else if opened.is_some() && (is_marker(line, b'=') || is_marker(line, b'>')) {
+            return opened;
+        }
+    }
+    None
+}
+
+fn is_marker(line: &[u8], sign: u8) -> bool {
+    line.len() >= 7 && line[..7].iter().all(|byte| *byte == sign) && line.get(7).is_none_or(u8::is_ascii_whitespace)
+}
+
+/// Only in the metadata is a CR certain to be wrong; a value in the open may end in one.
+fn carriage_return(content: &[u8]) -> Option<usize> {
+    let mut lines = content.split(|byte| *byte == b'\n').enumerate();
+    lines.find(|(_, line)| line.starts_with(b"sops_") && line.ends_with(b"\r")).map(|(number, _)| number + 1)
+}
+
+fn has_ciphertext(content: &[u8]) -> bool {
+    content.windows(ENC.len()).any(|window| window == ENC)
+}
+
+const ENC: &[u8] = b"ENC[AES256_GCM,";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canary::document::Flaw;
+
+    const META: &str =
+        "sops_age__list_0__map_recipient=age1x\nsops_lastmodified=2026\nsops_mac=ENC[]\nsops_version=3.11.0\n";
+    const VALUE: &str = "ENC[AES256_GCM,data:x,type:str]";
+
+    fn fault(content: &str) -> Option<Fault> {
+        native(content.as_bytes()).err()
+    }
+
+    #[test]
+    fn each_flaw_has_its_own_name() {
+        let without = |name: &str| {
+            META.lines()
+                .filter(|line| !line.contains(name))
+                .fold(format!("A={VALUE}\n"), |text, line| text + line + "\n")
+        };
+        for (content, expected) in [
+            (format!("A={VALUE}\n{META}"), None),
+            (String::new(), Some(Fault::Empty)),
+            ("\n \n".into(), Some(Fault::Empty)),
+            ("A=1\n".into(), Some(Fault::Plaintext)),
+            (format!("A={VALUE}\nB=ENC[AES2"), Some(Fault::CutOff)),
+            (format!("A={VALUE}\n{META}").replace('\n', "\r\n"), Some(Fault::CarriageReturns { line: 2 })),
+            (without("recipient"), Some(Fault::Metadata(Flaw::NoRecipients))),
+            (without("mac"), Some(Fault::Metadata(Flaw::NoMac))),
+            (without("lastmodified"), Some(Fault::Metadata(Flaw::NoLastModified))),
+            (without("version"), Some(Fault::Metadata(Flaw::NoVersion))),
+            (format!("A={VALUE}\n{META}A={VALUE}\n{META}"), Some(Fault::Metadata(Flaw::Twice))),
+            (format!("A=1\nB=\n{META}"), Some(Fault::NothingEncrypted)),
+            (format!("A=\nB=\n{META}"), None),
+            (format!("A_unencrypted=1\n{META}sops_unencrypted_suffix=_unencrypted\n"), None),
+            (format!("A=1\n{META}sops_unencrypted_suffix=_unencrypted\n"), Some(Fault::NothingEncrypted)),
+            (
+                format!("A={VALUE}\n<<<<<<< ours\nB=1\n=======\nB=2\n>>>>>>> theirs\n{META}"),
+                Some(Fault::Conflict { line: 2 }),
+            ),
+        ] {
+            assert_eq!(fault(&content), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_signs_alone_is_no_conflict() {
+        for content in ["=======\n", "<<<<<<<x\n=======\n", "<<<<<<< a\n", " <<<<<<< a\n =======\n >>>>>>> b\n"] {
+            assert_eq!(conflict(content.as_bytes()), None, "{content:?}");
+        }
+    }
+}
