@@ -1,9 +1,12 @@
 //! The one test binary: real programs, real files, real processes.
 
+#![allow(clippy::disallowed_methods, reason = "bounded waits read the clock themselves")]
+
 mod world;
 
 mod canary;
 mod differential;
+mod docs;
 mod holder;
 mod naming;
 mod program;
