@@ -1,1 +1,5 @@
-//! Tests of `store`.
+//! Tests of `store`: what every store promises (`contract`), and what the embedded one does besides.
+
+mod cast;
+mod contract;
+mod sqlite;

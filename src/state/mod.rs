@@ -1,2 +1,24 @@
-//! `state`
-#![forbid(unsafe_code)]
+//! `state`: the state directory, where the embedded store, live files and copies are.
+//!
+//! It promises: the directory is on a local, writable file system, belongs to the user for whom we work (or to root),
+//! nobody else can write in it, and whatever is made in it belongs to its owner, under sudo too. It knows nothing of what
+//! is kept inside.
+// `deny`, not `forbid`: the platform file below needs system calls.
+#![deny(unsafe_code)]
+
+mod directory;
+mod live;
+#[cfg(not(unix))]
+mod other;
+mod place;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use other as platform;
+#[cfg(unix)]
+use unix as platform;
+
+pub use directory::StateDir;
+pub use live::{Gone, LiveFile, discard, probe};
+pub(crate) use platform::{Account, Acting};

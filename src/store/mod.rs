@@ -7,15 +7,20 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod door;
 mod error;
+mod open;
 mod request;
+mod sqlite;
 mod view;
 
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
+pub use open::open;
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
 };
+pub use sqlite::SqliteStore;
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
 
 use std::time::Duration;

@@ -1,0 +1,79 @@
+//! Which directory is it? Decided from the environment and the user database.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::store::StoreError;
+
+use super::Account;
+
+/// The name of the variable that every remedy offers.
+const VARIABLE: &str = "LOCKED_STATE_DIR";
+
+/// The state directory's path: `LOCKED_STATE_DIR`, else `XDG_STATE_HOME/locked` (which counts only when absolute, as the
+/// XDG base directory specification has it), else below the account's home. `HOME` is not asked: under sudo, in cron and
+/// in agents it often is someone else's.
+///
+/// # Errors
+/// The account has no home, or the current directory of a relative path is gone.
+pub(super) fn choose(
+    env: &dyn Fn(&str) -> Option<OsString>,
+    home: impl FnOnce() -> Option<PathBuf>,
+    account: Account,
+) -> Result<PathBuf, StoreError> {
+    let given = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = given(VARIABLE) {
+        return std::path::absolute(&path).map_err(|error| refuse(&path, error.to_string()));
+    }
+    if let Some(base) = given("XDG_STATE_HOME").filter(|base| base.is_absolute()) {
+        return Ok(base.join("locked"));
+    }
+    match home().filter(|home| home.is_absolute()) {
+        Some(home) => Ok(home.join(".local/state/locked")),
+        None => Err(refuse(Path::new("~/.local/state/locked"), format!("{account} has no home in the user database"))),
+    }
+}
+
+/// A place that cannot serve, with the one remedy that always helps: another place.
+pub(super) fn refuse(path: &Path, why: impl Into<String>) -> StoreError {
+    StoreError::Place {
+        path: path.to_owned(),
+        why: why.into(),
+        remedy: format!("set {VARIABLE} to a directory of your own on a local, writable disk"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(variables: &[(&str, &str)], home: Option<&str>) -> Result<PathBuf, StoreError> {
+        let env = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+        choose(&env, || home.map(PathBuf::from), Account::ours())
+    }
+
+    #[test]
+    fn the_first_of_variable_xdg_and_home_wins() {
+        let all = [("LOCKED_STATE_DIR", "/a"), ("XDG_STATE_HOME", "/x")];
+        assert_eq!(chosen(&all, Some("/h")).expect("a"), Path::new("/a"));
+        assert_eq!(chosen(&all[1..], Some("/h")).expect("x"), Path::new("/x/locked"));
+        assert_eq!(chosen(&[], Some("/h")).expect("h"), Path::new("/h/.local/state/locked"));
+    }
+
+    #[test]
+    fn empty_and_relative_values_count_as_the_conventions_say() {
+        let home = Path::new("/h/.local/state/locked");
+        assert_eq!(chosen(&[("LOCKED_STATE_DIR", "")], Some("/h")).expect("home"), home);
+        assert_eq!(chosen(&[("XDG_STATE_HOME", "rel")], Some("/h")).expect("home"), home, "XDG: absolute or ignored");
+        let relative = chosen(&[("LOCKED_STATE_DIR", "rel")], None).expect("cwd");
+        assert!(relative.is_absolute() && relative.ends_with("rel"), "the keeper may change its directory");
+    }
+
+    #[test]
+    fn home_variable_is_not_asked_and_no_home_names_the_remedy() {
+        let error = chosen(&[("HOME", "/h")], None).expect_err("no home");
+        assert!(error.to_string().contains("no home"), "{error}");
+        assert!(error.remedy().contains("LOCKED_STATE_DIR"));
+    }
+}

@@ -1,0 +1,57 @@
+//! The one door through which texts of a store come to people.
+#![forbid(unsafe_code)]
+
+/// The longest text that is shown, in characters.
+const LONGEST: usize = 200;
+
+/// A text from a store, fit to be shown: at most 200 characters on one line, without control characters (escape
+/// sequences begin with one) and without characters that reorder or hide what stands around them. Who may write to the
+/// store must not be able to draw on another's terminal.
+#[must_use]
+pub(crate) fn shown(text: &str) -> String {
+    let mut kept = text.chars().filter(|&character| shows(character));
+    let head: String = kept.by_ref().take(LONGEST).collect();
+    if kept.next().is_none() {
+        return head;
+    }
+    // One character makes room for the mark that something is missing.
+    head.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+/// Does the character show as itself, where it stands?
+fn shows(character: char) -> bool {
+    let hidden = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    !character.is_control() && !hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_escapes_and_bidi_marks_do_not_pass() {
+        let cases = [
+            ("plain text, ünï", "plain text, ünï"),
+            ("\u{1b}[31mred\u{1b}[0m", "[31mred[0m"),
+            ("two\nlines\r\t", "twolines"),
+            ("a\u{202e}b\u{2066}c\u{200b}d", "abcd"),
+            ("\u{9b}2J", "2J"),
+            ("\u{7f}\0", ""),
+        ];
+        for (stored, expected) in cases {
+            assert_eq!(shown(stored), expected, "{stored:?}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_say_so() {
+        assert_eq!(shown(&"x".repeat(LONGEST)).chars().count(), LONGEST);
+        let cut = shown(&"é".repeat(LONGEST + 1));
+        assert_eq!(cut.chars().count(), LONGEST);
+        assert!(cut.ends_with('…'));
+    }
+}

@@ -1,0 +1,325 @@
+//! Acquire: all or none, oldest request first, in one transaction.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::store::{Acquisition, Blocker, Claim, Ended, Granted, Mode, Request, StoreError};
+use crate::terms::{FencingToken, GrantId, Resource};
+
+use super::debt::{self, Debt};
+use super::fate::{Fate, fate};
+use super::fault::Fault;
+use super::ledger::{Ledger, Now, ms, span};
+use super::queue::{self, Ticket};
+use super::row::{self, Row, live_columns};
+use super::settle::{Word, end};
+
+/// Looks first, so that a blocked poll takes no write lock; then does it under the lock.
+pub(super) fn acquire(ledger: &mut Ledger, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
+    let begun = Instant::now();
+    let peeked = ledger.read(limit, |connection, now| {
+        let situation = Situation::of(connection, request, now)?;
+        if situation.is_told_without_writing(request, now) {
+            return situation.busy(connection, now).map(Some);
+        }
+        Ok(None)
+    })?;
+    match peeked {
+        Some(busy) => Ok(busy),
+        None => {
+            ledger.write(limit.saturating_sub(begun.elapsed()), |connection, now| under_lock(connection, request, now))
+        }
+    }
+}
+
+fn under_lock(connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
+    for &grant in &request.gone {
+        note_gone(connection, grant, request, now)?;
+    }
+    for resource in &request.resources {
+        if let Some(row) = row::live(connection, resource)?.filter(|row| row.lingers_since_boot(now)) {
+            linger(connection, &row, "its effect may still be running, from before this machine was started", now)?;
+        }
+    }
+    let situation = Situation::of(connection, request, now)?;
+    if situation.is_read_back() {
+        return situation.read_back(now);
+    }
+    for ticket in &situation.silent {
+        queue::remove(connection, ticket.id)?;
+    }
+    if situation.blocked() {
+        if let Mode::Wait { silence } = request.mode {
+            match &situation.mine {
+                None => queue::join(connection, request, silence, now)?,
+                Some(ticket) if ticket.needs_refresh(now) => queue::refresh(connection, ticket, now)?,
+                Some(_) => {}
+            }
+        }
+        return situation.busy(connection, now);
+    }
+    situation.grant(connection, request, now)
+}
+
+/// The live rows of a grant whose wrapper and keeper were proven gone expire now; whoever takes them next takes their debt.
+/// An effect that may run on elsewhere is given its time first. Tickets of the grant go.
+fn note_gone(connection: &Connection, grant: GrantId, request: &Request, now: &Now) -> Result<(), Fault> {
+    queue::leave(connection, grant)?;
+    let owner = &request.owner;
+    let note = format!("proven gone by {} ({})", owner.session.short(), owner.label);
+    let sql = format!("select {} from leases where grant_id = ?1 and ended_at is null", row::COLUMNS);
+    let rows: Vec<Row> =
+        connection.prepare_cached(&sql)?.query_map([grant.to_string()], row::read)?.collect::<rusqlite::Result<_>>()?;
+    for row in rows.iter().filter(|row| row.runs()) {
+        if row.remote {
+            linger(connection, row, &format!("{note}; its effect may still be running"), now)?;
+        } else {
+            connection
+                .prepare_cached("update leases set boot = ?2, expires_ms = ?3, reason = ?4 where id = ?1")?
+                .execute((row.id, &now.boot, now.ms, &note))?;
+        }
+    }
+    Ok(())
+}
+
+/// Holds a resource for one TTL from now for an effect that may still be running.
+fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "update leases set state = 'remote', pid = null, live_device = null, live_inode = null, boot = ?2, \
+             expires_ms = ?3, reason = ?4 where id = ?1",
+        )?
+        .execute((row.id, &now.boot, now.ms.saturating_add(row.ttl_ms), reason))?;
+    Ok(())
+}
+
+/// A wanted resource and what is in its place.
+struct Wanted {
+    resource: Resource,
+    /// None when it is free.
+    row: Option<(Row, Fate)>,
+}
+
+impl Wanted {
+    fn fate(&self) -> Option<Fate> {
+        self.row.as_ref().map(|(_, fate)| *fate)
+    }
+}
+
+/// Everything that decides a request.
+struct Situation {
+    wanted: Vec<Wanted>,
+    ahead: Vec<Ticket>,
+    silent: Vec<Ticket>,
+    mine: Option<Ticket>,
+}
+
+impl Situation {
+    fn of(connection: &Connection, request: &Request, now: &Now) -> Result<Self, Fault> {
+        let key_hash = request.key.hash();
+        let mut wanted = Vec::with_capacity(request.resources.len());
+        for resource in &request.resources {
+            let row = row::live(connection, resource)?.map(|row| {
+                let fate = fate(&row, request, &key_hash, now);
+                (row, fate)
+            });
+            wanted.push(Wanted { resource: resource.clone(), row });
+        }
+        let mine = queue::of(connection, request.grant)?;
+        let mut situation = Self { wanted, ahead: Vec::new(), silent: Vec::new(), mine };
+        situation.look_ahead(connection, now)?;
+        Ok(situation)
+    }
+
+    /// Finds the older requests that share a resource. One that also waits for what we adopt cannot go before us anyhow
+    /// (it waits for our own session), so passing it is not barging; holding back for it would be a deadlock.
+    fn look_ahead(&mut self, connection: &Connection, now: &Now) -> Result<(), Fault> {
+        let place = self.mine.as_ref().map_or(i64::MAX, |ticket| ticket.id);
+        let mut shared = BTreeMap::new();
+        let mut waits_for_us = BTreeSet::new();
+        for wanted in &self.wanted {
+            for ticket in queue::for_resource(connection, &wanted.resource)? {
+                if wanted.fate() == Some(Fate::Adopt) {
+                    waits_for_us.insert(ticket.id);
+                }
+                shared.insert(ticket.id, ticket);
+            }
+        }
+        let older = shared.into_values().filter(|ticket| ticket.id < place);
+        let (silent, heard): (Vec<_>, Vec<_>) = older.partition(|ticket| ticket.silent(now));
+        self.silent = silent;
+        self.ahead = heard.into_iter().filter(|ticket| !waits_for_us.contains(&ticket.id)).collect();
+        Ok(())
+    }
+
+    fn blocked(&self) -> bool {
+        !self.ahead.is_empty() || self.wanted.iter().any(|it| matches!(it.fate(), Some(Fate::Blocks | Fate::Ours)))
+    }
+
+    /// The grant was made already and its answer lost.
+    fn is_read_back(&self) -> bool {
+        self.wanted.iter().all(|it| it.fate() == Some(Fate::Ours))
+    }
+
+    fn is_told_without_writing(&self, request: &Request, now: &Now) -> bool {
+        let ticket_is_fresh = match request.mode {
+            Mode::Try => true,
+            Mode::Wait { .. } => self.mine.as_ref().is_some_and(|ticket| !ticket.needs_refresh(now)),
+        };
+        let counts_anew =
+            self.wanted.iter().any(|it| it.row.as_ref().is_some_and(|(row, _)| row.lingers_since_boot(now)));
+        self.blocked() && !self.is_read_back() && ticket_is_fresh && request.gone.is_empty() && !counts_anew
+    }
+
+    fn busy(&self, connection: &Connection, now: &Now) -> Result<Acquisition, Fault> {
+        let mut blockers = Vec::new();
+        for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
+            blockers.push(Blocker {
+                lease: row.view(queue::waiters(connection, &row.resource, now)?, now),
+                grant: row.grant,
+                live: row.live,
+                host_id: row.host_id.clone(),
+                reclaimable_when_gone: row.runs(),
+            });
+        }
+        Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect() })
+    }
+
+    fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
+        let mut granted = Granted { tokens: vec![], lasts: Duration::MAX, unsettled: vec![], adopted: vec![] };
+        for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()) {
+            granted.tokens.push((row.resource.clone(), FencingToken(row.token)));
+            granted.lasts = granted.lasts.min(row.expires_in(now).unwrap_or(span(row.ttl_ms)));
+            granted.unsettled.extend(debt::to_prove(&debt::of(row)?, &row.resource));
+            if row.adopted {
+                granted.adopted.push(row.resource.clone());
+            }
+        }
+        Ok(Acquisition::Granted(granted))
+    }
+
+    fn grant(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
+        let lasts = request.first_grant.min(request.ttl);
+        let mut granted = Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![] };
+        for wanted in &self.wanted {
+            let inherited = match &wanted.row {
+                Some((row, fate)) => succeed(connection, row, *fate, request, now)?,
+                None => Inherited::default(),
+            };
+            granted.unsettled.extend(debt::to_prove(&inherited.debts, &wanted.resource));
+            if inherited.adopted {
+                granted.adopted.push(wanted.resource.clone());
+            }
+            let token = next_token(connection, &wanted.resource, now)?;
+            insert(connection, request, &wanted.resource, token, &inherited, now)?;
+            granted.tokens.push((wanted.resource.clone(), FencingToken(token)));
+        }
+        if let Some(ticket) = &self.mine {
+            queue::remove(connection, ticket.id)?;
+        }
+        Ok(Acquisition::Granted(granted))
+    }
+}
+
+/// What a new row has from its predecessor.
+#[derive(Default)]
+struct Inherited {
+    adopted: bool,
+    debts: Vec<Debt>,
+    /// The explicit hold to hand back to: its TTL and operation.
+    hold: Option<(i64, String)>,
+}
+
+/// Ends the predecessor's row and says what the successor has from it.
+fn succeed(connection: &Connection, row: &Row, fate: Fate, request: &Request, now: &Now) -> Result<Inherited, Fault> {
+    let owner = &request.owner;
+    let who = format!("{} ({})", owner.session.short(), owner.label);
+    let own = row.session == owner.session;
+    let before = row.reason.as_deref().map(|reason| format!("{reason}; ")).unwrap_or_default();
+    match fate {
+        Fate::Adopt | Fate::Take if own => {
+            let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
+            end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
+            let hold = match request.claim {
+                Claim::Explicit => None,
+                Claim::Command if row.explicit => Some((row.ttl_ms, row.operation.clone())),
+                Claim::Command => row.hold_ttl_ms.zip(row.hold_operation.clone()),
+            };
+            let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
+            Ok(Inherited { adopted: true, debts, hold })
+        }
+        Fate::Take => {
+            end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
+            Ok(Inherited::default())
+        }
+        Fate::Reclaim => {
+            end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
+            Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
+        }
+        Fate::Ours | Fate::Adopt | Fate::Blocks => Err(Fault::Unreadable("a lease in the way was to be taken")),
+    }
+}
+
+/// The next fencing token of a resource: above the last one, and above the wall clock, so that it grows even when the
+/// counter was lost with its file.
+fn next_token(connection: &Connection, resource: &Resource, now: &Now) -> Result<i64, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "insert into resources (scope, name, last_token) values (?1, ?2, ?3) \
+             on conflict do update set last_token = max(last_token + 1, excluded.last_token) returning last_token",
+        )?
+        .query_row((&resource.scope.0, resource.name.as_str(), now.wall), |row| row.get(0))?)
+}
+
+fn insert(
+    connection: &Connection,
+    request: &Request,
+    resource: &Resource,
+    token: i64,
+    inherited: &Inherited,
+    now: &Now,
+) -> Result<(), Fault> {
+    let owner = &request.owner;
+    let explicit = request.claim == Claim::Explicit;
+    let (device, inode) = live_columns(request.live);
+    let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
+    connection
+        .prepare_cached(
+            "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
+             rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
+             hold_operation, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
+             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
+             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :boot, :expires, :wall, :wall)",
+        )?
+        .execute(rusqlite::named_params! {
+            ":scope": resource.scope.0,
+            ":name": resource.name.as_str(),
+            ":token": token,
+            ":grant": request.grant.to_string(),
+            ":key": request.key.hash(),
+            ":session": owner.session.whole(),
+            ":label": owner.label,
+            ":host": owner.host,
+            ":host_id": owner.host_id,
+            ":pid": (!explicit).then_some(owner.pid),
+            ":operation": owner.operation,
+            ":rule": owner.rule,
+            ":explicit": explicit,
+            ":remote": request.remote,
+            ":adopted": inherited.adopted,
+            ":device": device,
+            ":inode": inode,
+            ":files": debt::text(&request.files)?,
+            ":debt": debt::text(&inherited.debts)?,
+            ":ttl": ms(request.ttl),
+            ":hold_ttl": hold_ttl,
+            ":hold_operation": hold_operation,
+            ":boot": now.boot,
+            ":expires": now.ms.saturating_add(ms(request.first_grant.min(request.ttl))),
+            ":wall": now.wall,
+        })?;
+    Ok(())
+}

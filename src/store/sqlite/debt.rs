@@ -1,0 +1,85 @@
+//! Debt: files that predecessors may have written and nobody has proven yet. It travels from lease to lease until a holder
+//! records its files anew or settles.
+#![forbid(unsafe_code)]
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::door::shown;
+use crate::store::{FileRecord, Unsettled};
+use crate::terms::{FencingToken, Resource};
+
+use super::fault::Fault;
+use super::row::Row;
+
+/// What one predecessor left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Debt {
+    token: i64,
+    holder: String,
+    operation: String,
+    host: String,
+    files: Vec<FileRecord>,
+    /// Of this session itself, which went on with it: of interest only to who comes after a crash.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    own: bool,
+}
+
+impl Debt {
+    /// As the answer to a request has it.
+    pub(super) fn unsettled(&self, resource: &Resource) -> Unsettled {
+        Unsettled {
+            resource: resource.clone(),
+            token: FencingToken(self.token),
+            holder: shown(&self.holder),
+            operation: shown(&self.operation),
+            host: shown(&self.host),
+            files: self.files.clone(),
+        }
+    }
+}
+
+/// What the row owes already, oldest first.
+pub(super) fn of(row: &Row) -> Result<Vec<Debt>, Fault> {
+    serde_json::from_str(&row.debt).map_err(|_| Fault::Unreadable("a record of unproven files cannot be read"))
+}
+
+/// What the successor of an unsettled row owes: the row's own debt and the files that it may have written. A file whose
+/// record says nothing new is not repeated, so that a crash that comes again and again does not make the record grow.
+pub(super) fn left_by(row: &Row) -> Result<Vec<Debt>, Fault> {
+    let mut debts = of(row)?;
+    for debt in &mut debts {
+        debt.own = false;
+    }
+    let mut files = row.files()?;
+    files.retain(|file| !debts.iter().any(|debt| debt.host == row.host && debt.files.contains(file)));
+    if !files.is_empty() {
+        debts.push(Debt {
+            token: row.token,
+            holder: row.holder(),
+            operation: row.operation.clone(),
+            host: row.host.clone(),
+            files,
+            own: false,
+        });
+    }
+    Ok(debts)
+}
+
+/// The same when the row's own session goes on with it.
+pub(super) fn kept_by_own(row: &Row) -> Result<Vec<Debt>, Fault> {
+    let mut debts = left_by(row)?;
+    for debt in &mut debts {
+        debt.own = true;
+    }
+    Ok(debts)
+}
+
+/// Those that the holder must prove now.
+pub(super) fn to_prove(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
+    debts.iter().filter(|debt| !debt.own).map(|debt| debt.unsettled(resource)).collect()
+}
+
+/// For the column.
+pub(super) fn text<T: Serialize>(records: &[T]) -> Result<String, Fault> {
+    serde_json::to_string(records).map_err(|_| Fault::Unreadable("a record of files cannot be written"))
+}

@@ -1,0 +1,160 @@
+//! The connection: made late, transactions with a limit, retries.
+#![forbid(unsafe_code)]
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::clock::Clock;
+use crate::state::Account;
+use crate::store::StoreError;
+
+use super::fault::Fault;
+use super::schema;
+
+/// The moment of a transaction: read once, under its lock.
+pub(super) struct Now {
+    /// This boot.
+    pub(super) boot: String,
+    /// Milliseconds on the boot clock.
+    pub(super) ms: i64,
+    /// Milliseconds since 1970.
+    pub(super) wall: i64,
+}
+
+/// A span in milliseconds, as the tables keep it.
+pub(super) fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX / 4)
+}
+
+/// A stored number of milliseconds; what is negative has passed.
+pub(super) fn span(ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+}
+
+/// The file and the way to it.
+pub(super) struct Ledger {
+    file: PathBuf,
+    account: Account,
+    clock: Arc<dyn Clock + Send + Sync>,
+    connection: Option<Connection>,
+    /// Until when the busy handler is patient.
+    deadline: Arc<Mutex<Instant>>,
+}
+
+impl Ledger {
+    pub(super) fn new(file: PathBuf, account: Account, clock: Arc<dyn Clock + Send + Sync>) -> Self {
+        Self { file, account, clock, connection: None, deadline: Arc::new(Mutex::new(Instant::now())) }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Runs `work` over one consistent view of the file.
+    pub(super) fn read<T>(
+        &mut self,
+        limit: Duration,
+        work: impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.run(TransactionBehavior::Deferred, limit, work)
+    }
+
+    /// Runs `work` under the write lock; what it did is there for all or for none.
+    pub(super) fn write<T>(
+        &mut self,
+        limit: Duration,
+        work: impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.run(TransactionBehavior::Immediate, limit, work)
+    }
+
+    fn run<T>(
+        &mut self,
+        behavior: TransactionBehavior,
+        limit: Duration,
+        work: impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let deadline = Instant::now() + limit;
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+        // SQLite makes and removes its journal in every writing transaction.
+        let _as_owner = self.account.act();
+        let mut attempt = 0;
+        loop {
+            let fault = match self.attempt(behavior, &work) {
+                Ok(answer) => return Ok(answer),
+                Err(fault) => fault,
+            };
+            if !(fault.is_busy() && wait_a_little(attempt, deadline)) {
+                // Order: closed before a damaged file is copied. Opening and closing the file a second time in this
+                // process would drop the locks of the first (POSIX locks belong to the process).
+                self.connection = None;
+                return Err(fault.named(&self.file, self.account));
+            }
+            attempt += 1;
+        }
+    }
+
+    fn attempt<T>(
+        &mut self,
+        behavior: TransactionBehavior,
+        work: &impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.connection.is_none() {
+            self.connection = Some(self.connect()?);
+        }
+        let Some(connection) = &self.connection else { return Err(Fault::Unreadable("it was closed")) };
+        let transaction = Transaction::new_unchecked(connection, behavior)?;
+        // Order: the moment is read after the lock was had; an earlier one would be as old as the wait.
+        let now = Now { boot: self.clock.boot_id(), ms: ms(self.clock.now().0), wall: self.clock.wall_ms() };
+        let answer = work(&transaction, &now)?;
+        transaction.commit()?;
+        Ok(answer)
+    }
+
+    fn connect(&self) -> Result<Connection, Fault> {
+        let connection = match self.open() {
+            Err(fault) if fault.is_missing() && make_empty(&self.file) => self.open(),
+            other => other,
+        }?;
+        schema::migrate(&connection)?;
+        Ok(connection)
+    }
+
+    fn open(&self) -> Result<Connection, Fault> {
+        // Without CREATE: SQLite would make the file with the mode that the umask leaves.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&self.file, flags)?;
+        let deadline = Arc::clone(&self.deadline);
+        // Order: before any other statement, also before pragmas, which read the file.
+        connection.busy_handler(Some(move |count| {
+            wait_a_little(count, *deadline.lock().unwrap_or_else(PoisonError::into_inner))
+        }))?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        Ok(connection)
+    }
+}
+
+/// Waits before the next try, longer each time, never in step with others; false when the deadline has come.
+fn wait_a_little(count: i32, deadline: Instant) -> bool {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return false;
+    }
+    let longest = 1_000_u64 << count.clamp(0, 4);
+    let random = RandomState::new().hash_one(count);
+    std::thread::sleep(Duration::from_micros(500 + random % longest).min(left));
+    true
+}
+
+/// Makes the file, empty (SQLite takes it for a fresh database) and 0600. It is linked into place under its name, so that
+/// of many processes one makes it, and no descriptor of it is opened or closed beside SQLite's (see [`Ledger::run`]).
+/// False when it cannot be made; opening again tells why.
+fn make_empty(file: &Path) -> bool {
+    let Some(directory) = file.parent() else { return false };
+    let linked = tempfile::NamedTempFile::new_in(directory).and_then(|empty| std::fs::hard_link(empty.path(), file));
+    linked.is_ok() || file.exists()
+}

@@ -1,0 +1,118 @@
+//! The embedded store: one SQLite file in the state directory, made for many short-lived processes.
+//!
+//! A rollback journal (no second file to recover for whoever comes first), a patient busy handler before anything else, and
+//! `BEGIN IMMEDIATE` for whatever writes, so that nobody is told "busy" half-way. The moment is read under the write lock.
+//! One connection belongs to one process: it opens at the first call, so a store may be carried over a fork unused.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `ledger` | the connection, transactions, retries |
+//! | `schema` | versions of the file |
+//! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
+//! | `fate` | what a live lease means to who asks (pure) |
+//! | `acquire`, `renew`, `settle`, `views` | the trait, verb by verb |
+//! | `fault`, `damage` | what goes wrong, and its name |
+#![forbid(unsafe_code)]
+
+mod acquire;
+mod damage;
+mod debt;
+mod fate;
+mod fault;
+mod ledger;
+mod queue;
+mod renew;
+mod row;
+mod schema;
+mod settle;
+mod views;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::state::StateDir;
+use crate::terms::{GrantId, Resource, Scope};
+
+use super::{
+    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, PastLease, Release, Renewal, Request, Settlement,
+    Store, StoreError, StoredReceipt,
+};
+use ledger::Ledger;
+
+/// The name of the store's file in the state directory.
+pub(super) const FILE_NAME: &str = "locked.db";
+
+/// The embedded store.
+pub struct SqliteStore {
+    ledger: Ledger,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("file", &self.ledger.file()).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    /// The store in this state directory. Nothing is opened before the first call.
+    #[must_use]
+    pub fn new(state: &StateDir, clock: Arc<dyn Clock + Send + Sync>) -> Self {
+        Self::in_file(state.path().join(FILE_NAME), state, clock)
+    }
+
+    /// The store in a file of that directory.
+    pub(super) fn in_file(file: PathBuf, state: &StateDir, clock: Arc<dyn Clock + Send + Sync>) -> Self {
+        Self { ledger: Ledger::new(file, state.account(), clock) }
+    }
+
+    /// Names this store: made once with the file, so that two checkouts can find that they look at two stores.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    pub fn store_id(&mut self, limit: Duration) -> Result<String, StoreError> {
+        self.ledger.read(limit, |connection, _| {
+            Ok(connection.query_row("select value from meta where key = 'store_id'", [], |row| row.get(0))?)
+        })
+    }
+}
+
+impl Store for SqliteStore {
+    fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
+        acquire::acquire(&mut self.ledger, request, limit)
+    }
+
+    fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError> {
+        self.ledger.write(limit, |connection, now| renew::renew(connection, holding, now))
+    }
+
+    fn record_files(
+        &mut self,
+        holding: &Holding,
+        files: &[FileRecord],
+        limit: Duration,
+    ) -> Result<Renewal, StoreError> {
+        self.ledger.write(limit, |connection, now| renew::record_files(connection, holding, files, now))
+    }
+
+    fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
+        self.ledger.write(limit, |connection, now| settle::settle(connection, holding, settlement, now))
+    }
+
+    fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError> {
+        self.ledger.write(limit, |connection, _| queue::leave(connection, grant))
+    }
+
+    fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError> {
+        self.ledger.read(limit, |connection, now| views::leases(connection, resources, now))
+    }
+
+    fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
+        self.ledger.read(limit, |connection, now| views::history(connection, filter, now))
+    }
+
+    fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        self.ledger.read(limit, |connection, _| views::receipts(connection, scope, path))
+    }
+}

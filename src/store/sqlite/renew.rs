@@ -1,0 +1,91 @@
+//! Renew, and the record of files: for who has the grant's key, or for the session where no command runs.
+#![forbid(unsafe_code)]
+
+use rusqlite::Connection;
+
+use crate::store::{FileRecord, Holding, Renewal};
+
+use super::debt;
+use super::fault::Fault;
+use super::ledger::{Now, ms, span};
+use super::row::{self, Row, Stored};
+
+/// The rows of a holding, one per resource, ended ones of the same grant included; none when one of them was never this
+/// holder's or is somebody else's now.
+pub(super) fn rows(connection: &Connection, holding: &Holding) -> Result<Option<Vec<Row>>, Fault> {
+    let mut rows = Vec::new();
+    match holding {
+        Holding::Grant { grant, key, resources } => {
+            let key_hash = key.hash();
+            for (resource, token) in resources {
+                let row = row::of_grant(connection, *grant, resource)?;
+                let Some(row) = row.filter(|row| row.token == token.0 && row.key_hash == key_hash) else {
+                    return Ok(None);
+                };
+                rows.push(row);
+            }
+        }
+        Holding::Session { session, resources } => {
+            for resource in resources {
+                let row = row::live(connection, resource)?;
+                let Some(row) = row.filter(|row| row.session == *session && row.rests()) else { return Ok(None) };
+                rows.push(row);
+            }
+        }
+    }
+    Ok(Some(rows))
+}
+
+/// The rows that may go on: all live, and none left behind by an earlier boot (its processes are gone) or by a holder that
+/// was proven gone. A session outlives a boot.
+fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Result<Vec<Row>, Renewal>, Fault> {
+    let Some(rows) = rows(connection, holding)? else { return Ok(Err(Renewal::Gone)) };
+    let by_grant = matches!(holding, Holding::Grant { .. });
+    let over = |row: &Row| row.ended || row.state == Stored::Remote || (by_grant && row.boot != now.boot);
+    if rows.is_empty() || rows.iter().any(over) {
+        return Ok(Err(Renewal::Gone));
+    }
+    if rows.iter().any(|row| row.revoked) {
+        return Ok(Err(Renewal::Revoked));
+    }
+    Ok(Ok(rows))
+}
+
+/// A full TTL from now for every row; what does not expire stays so.
+pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Result<Renewal, Fault> {
+    let rows = match going_on(connection, holding, now)? {
+        Ok(rows) => rows,
+        Err(answer) => return Ok(answer),
+    };
+    let mut statement = connection.prepare_cached(
+        "update leases set boot = ?2, renewed_at = ?3, \
+         expires_ms = case when expires_ms is null then null else ?4 end where id = ?1",
+    )?;
+    let mut lasts = i64::MAX;
+    for row in &rows {
+        lasts = lasts.min(row.ttl_ms);
+        statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(row.ttl_ms)))?;
+    }
+    Ok(Renewal::Renewed(span(lasts)))
+}
+
+/// Replaces the record of files; with it the debt to predecessors is paid. Gives no time: that is the renew's to do.
+pub(super) fn record_files(
+    connection: &Connection,
+    holding: &Holding,
+    files: &[FileRecord],
+    now: &Now,
+) -> Result<Renewal, Fault> {
+    let rows = match going_on(connection, holding, now)? {
+        Ok(rows) => rows,
+        Err(answer) => return Ok(answer),
+    };
+    let text = debt::text(files)?;
+    let mut statement = connection.prepare_cached("update leases set files = ?2, debt = '[]' where id = ?1")?;
+    let mut lasts = i64::MAX;
+    for row in &rows {
+        lasts = lasts.min(row.expires_in(now).map_or(row.ttl_ms, ms));
+        statement.execute((row.id, &text))?;
+    }
+    Ok(Renewal::Renewed(span(lasts)))
+}

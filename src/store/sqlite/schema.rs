@@ -1,0 +1,74 @@
+//! The schema, its versions, and how a file gets from one to the next.
+#![forbid(unsafe_code)]
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::fault::Fault;
+
+/// One step per version. A step that was published is never changed; a new one is added below it.
+const STEPS: [&str; 1] = [include_str!("schema/0001_ledger.sql")];
+
+/// The version that this program knows.
+const KNOWN: i64 = STEPS.len() as i64;
+
+/// Brings the file to the version that this program knows: nothing to do, every missing step in one transaction, or a
+/// refusal of what is newer. Many processes may do it at once.
+pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
+    match version(connection)? {
+        KNOWN => return Ok(()),
+        found if found > KNOWN => return Err(Fault::Newer { found, known: KNOWN }),
+        _ => {}
+    }
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Order: asked again under the write lock; another process may have been first.
+    let found = version(&transaction)?;
+    if found > KNOWN {
+        return Err(Fault::Newer { found, known: KNOWN });
+    }
+    let done = usize::try_from(found).map_err(|_| Fault::Unreadable("its schema version is negative"))?;
+    for step in &STEPS[done..] {
+        transaction.execute_batch(step)?;
+    }
+    if done == 0 {
+        let id = uuid::Uuid::new_v4().to_string();
+        transaction.execute("insert into meta (key, value) values ('store_id', ?1)", [id])?;
+    }
+    transaction.pragma_update(None, "user_version", KNOWN)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<i64, Fault> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_gets_the_schema_and_an_identity_once() {
+        let connection = Connection::open_in_memory().expect("memory");
+        migrate(&connection).expect("first");
+        let id = |connection: &Connection| -> String {
+            connection.query_row("select value from meta where key = 'store_id'", [], |row| row.get(0)).expect("id")
+        };
+        let first = id(&connection);
+        assert!(uuid::Uuid::parse_str(&first).is_ok());
+        migrate(&connection).expect("again");
+        assert_eq!(id(&connection), first);
+        assert_eq!(version(&connection).expect("version"), KNOWN);
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_and_left_alone() {
+        let connection = Connection::open_in_memory().expect("memory");
+        connection.pragma_update(None, "user_version", KNOWN + 1).expect("set");
+        assert!(
+            matches!(migrate(&connection), Err(Fault::Newer { found, known }) if (found, known) == (KNOWN + 1, KNOWN))
+        );
+        let tables: i64 =
+            connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0)).expect("count");
+        assert_eq!(tables, 0);
+    }
+}

@@ -1,0 +1,160 @@
+//! Settle: receipts, then what becomes of the rows; all or none.
+#![forbid(unsafe_code)]
+
+use rusqlite::Connection;
+
+use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
+
+use super::fault::Fault;
+use super::ledger::{Now, ms};
+use super::renew::rows;
+use super::row::Row;
+
+/// Settles every row of the holding, or none.
+pub(super) fn settle(
+    connection: &Connection,
+    holding: &Holding,
+    settlement: &Settlement,
+    now: &Now,
+) -> Result<Release, Fault> {
+    let Some(rows) = rows(connection, holding)?.filter(|rows| !rows.is_empty()) else { return Ok(Release::NotOurs) };
+    let by_grant = matches!(holding, Holding::Grant { .. });
+    if rows.iter().all(|row| is_done(row, by_grant)) {
+        return Ok(Release::Released);
+    }
+    if rows.iter().any(|row| row.ended) {
+        return Ok(Release::NotOurs);
+    }
+    for receipt in &settlement.receipts {
+        let row = rows.iter().find(|row| row.resource == receipt.resource).unwrap_or(&rows[0]);
+        leave_receipt(connection, receipt, row, now)?;
+    }
+    for row in &rows {
+        match &settlement.ending {
+            Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
+            Ending::Release(ended) => {
+                end(connection, row, *ended, row.reason.as_deref().unwrap_or_default(), Word::Own, now)?
+            }
+            Ending::Keep { reason, keep_for, takeable } => {
+                keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
+            }
+            Ending::Quarantine { reason } => quarantine(connection, row, reason, now)?,
+        }
+    }
+    Ok(Release::Released)
+}
+
+/// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
+fn is_done(row: &Row, by_grant: bool) -> bool {
+    by_grant && row.settled && (row.ended || (row.explicit && row.adopted))
+}
+
+/// A command that adopted an explicit hold gives it back when its work is over; a theft or a person ends the hold too.
+fn hands_back(row: &Row, ended: Ended) -> bool {
+    row.hold_ttl_ms.is_some() && !row.revoked && matches!(ended, Ended::Completed | Ended::Failed)
+}
+
+/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's.
+pub(super) fn end(
+    connection: &Connection,
+    row: &Row,
+    ended: Ended,
+    note: &str,
+    word: Word,
+    now: &Now,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "update leases set ended_at = ?2, ended_as = ?3, note = nullif(?4, ''), settled = max(settled, ?5), \
+             takeable = 0 where id = ?1",
+        )?
+        .execute((row.id, now.wall, ended.as_str(), note, word == Word::Own))?;
+    Ok(())
+}
+
+/// By whose word a row ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Its holder's, at settling.
+    Own,
+    /// A successor's.
+    Successor,
+}
+
+/// The row is the explicit hold again, for the hold's TTL from now.
+fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault> {
+    let ttl = row.hold_ttl_ms.unwrap_or(row.ttl_ms);
+    connection
+        .prepare_cached(
+            "update leases set state = 'held', explicit = 1, settled = 1, takeable = 0, remote = 0, reason = null, \
+             pid = null, live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = ?2, \
+             operation = coalesce(hold_operation, operation), hold_ttl_ms = null, hold_operation = null, boot = ?3, \
+             expires_ms = ?4, renewed_at = ?5 where id = ?1",
+        )?
+        .execute((row.id, ttl, &now.boot, now.ms.saturating_add(ttl), now.wall))?;
+    Ok(())
+}
+
+/// The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
+/// it: the failure of one command does not give away what the session holds by its own word.
+fn keep(
+    connection: &Connection,
+    row: &Row,
+    reason: &str,
+    keep_ms: i64,
+    takeable: bool,
+    now: &Now,
+) -> Result<(), Fault> {
+    let held_by_word = row.hold_ttl_ms.or(row.explicit.then_some(row.ttl_ms));
+    let lasts = keep_ms.max(held_by_word.unwrap_or(0));
+    connection
+        .prepare_cached(
+            "update leases set state = 'kept', settled = 1, takeable = ?2, reason = ?3, pid = null, live_device = null, \
+             live_inode = null, debt = '[]', boot = ?4, expires_ms = ?5, renewed_at = ?6 where id = ?1",
+        )?
+        .execute((
+            row.id,
+            takeable && held_by_word.is_none(),
+            reason,
+            &now.boot,
+            now.ms.saturating_add(lasts),
+            now.wall,
+        ))?;
+    Ok(())
+}
+
+/// The row stays without expiry.
+fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \
+             live_device = null, live_inode = null, debt = '[]', expires_ms = null, renewed_at = ?3 where id = ?1",
+        )?
+        .execute((row.id, reason, now.wall))?;
+    Ok(())
+}
+
+fn leave_receipt(connection: &Connection, receipt: &Receipt, row: &Row, now: &Now) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "insert or ignore into receipts (lease, scope, path, base, new, blob, branch, host, worktree, token, holder, \
+             kind, at) values (:lease, :scope, :path, :base, :new, :blob, :branch, :host, :worktree, :token, :holder, \
+             :kind, :at)",
+        )?
+        .execute(rusqlite::named_params! {
+            ":lease": row.id,
+            ":scope": receipt.scope.0,
+            ":path": receipt.path,
+            ":base": receipt.base.as_ref().map(crate::terms::Digest::as_str),
+            ":new": receipt.new.as_str(),
+            ":blob": receipt.blob,
+            ":branch": receipt.branch,
+            ":host": row.host,
+            ":worktree": receipt.worktree,
+            ":token": row.token,
+            ":holder": row.holder(),
+            ":kind": receipt.kind.as_str(),
+            ":at": now.wall,
+        })?;
+    Ok(())
+}

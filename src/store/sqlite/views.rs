@@ -1,0 +1,108 @@
+//! What people see: live leases, history, chains of receipts.
+#![forbid(unsafe_code)]
+
+use rusqlite::{Connection, Row as SqlRow};
+
+use crate::store::door::shown;
+use crate::store::{Ended, HistoryFilter, LeaseView, PastLease, StoredReceipt};
+use crate::terms::{Digest, FencingToken, Resource, Scope, SessionId};
+
+use super::fault::Fault;
+use super::ledger::{Now, ms};
+use super::queue;
+use super::row::{self, Row};
+
+/// So many ended leases are shown when nobody asks for another number.
+const READY_LIMIT: u32 = 50;
+
+/// The live leases of these resources or of all, in resource order.
+pub(super) fn leases(
+    connection: &Connection,
+    resources: Option<&[Resource]>,
+    now: &Now,
+) -> Result<Vec<LeaseView>, Fault> {
+    let rows: Vec<Row> = match resources {
+        Some(resources) => {
+            let found: Result<Vec<_>, Fault> = resources.iter().map(|it| row::live(connection, it)).collect();
+            found?.into_iter().flatten().collect()
+        }
+        None => {
+            let sql = format!("select {} from leases where ended_at is null order by name, scope", row::COLUMNS);
+            connection.prepare_cached(&sql)?.query_map([], row::read)?.collect::<rusqlite::Result<_>>()?
+        }
+    };
+    rows.iter().map(|row| Ok(row.view(queue::waiters(connection, &row.resource, now)?, now))).collect()
+}
+
+const PAST: &str = "select l.scope, l.name, l.token, l.session, l.label, l.host, l.operation, l.acquired_at, l.ended_at, \
+     l.ended_as, l.note, (select r.new from receipts r where r.lease = l.id order by r.id desc limit 1) as receipt \
+     from leases l";
+
+/// Ended leases, newest first.
+pub(super) fn history(connection: &Connection, filter: &HistoryFilter, now: &Now) -> Result<Vec<PastLease>, Fault> {
+    let since = filter.since.map_or(i64::MIN, |since| now.wall.saturating_sub(ms(since)));
+    let limit = filter.limit.unwrap_or(READY_LIMIT);
+    let order = "order by l.ended_at desc, l.id desc limit ?2";
+    let past: rusqlite::Result<Vec<_>> = match &filter.name {
+        Some(name) => connection
+            .prepare_cached(&format!(
+                "{PAST} where l.ended_at is not null and l.name = ?3 and l.ended_at >= ?1 {order}"
+            ))?
+            .query_map((since, limit, name), past)?
+            .collect(),
+        None => connection
+            .prepare_cached(&format!("{PAST} where l.ended_at is not null and l.ended_at >= ?1 {order}"))?
+            .query_map((since, limit), past)?
+            .collect(),
+    };
+    Ok(past?)
+}
+
+fn past(row: &SqlRow<'_>) -> rusqlite::Result<PastLease> {
+    let text = |column: &str| row.get::<_, String>(column).map(|text| shown(&text));
+    Ok(PastLease {
+        resource: Resource { name: row::name(row, "name")?, scope: Scope(row.get("scope")?) },
+        token: FencingToken(row.get("token")?),
+        session: SessionId(row::uuid(row, "session")?),
+        label: text("label")?,
+        host: text("host")?,
+        operation: text("operation")?,
+        acquired_at: row.get("acquired_at")?,
+        ended_at: row.get("ended_at")?,
+        ended_as: ended(&row.get::<_, String>("ended_as")?),
+        note: row.get::<_, Option<String>>("note")?.map(|note| shown(&note)),
+        receipt: row.get::<_, Option<String>>("receipt")?.map(Digest::from),
+    })
+}
+
+/// The word in the ledger, read back. An unknown word of a later program shows as a failure rather than as a success.
+fn ended(word: &str) -> Ended {
+    let all = [Ended::Completed, Ended::Failed, Ended::Expired, Ended::Stolen, Ended::HumanAction];
+    all.into_iter().find(|ended| ended.as_str() == word).unwrap_or(Ended::Failed)
+}
+
+/// The chain of one path, newest first.
+pub(super) fn receipts(connection: &Connection, scope: &Scope, path: &str) -> Result<Vec<StoredReceipt>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at from receipts \
+         where scope = ?1 and path = ?2 order by id desc",
+    )?;
+    let chain = statement.query_map((&scope.0, path), |row| {
+        let text = |column: &str| row.get::<_, String>(column).map(|text| shown(&text));
+        Ok(StoredReceipt {
+            scope: Scope(row.get("scope")?),
+            path: row.get("path")?,
+            base: row.get::<_, Option<String>>("base")?.map(Digest::from),
+            new: Digest::from(row.get::<_, String>("new")?),
+            blob: row.get("blob")?,
+            branch: row.get("branch")?,
+            host: text("host")?,
+            worktree: row.get("worktree")?,
+            token: FencingToken(row.get("token")?),
+            holder: text("holder")?,
+            kind: text("kind")?,
+            at: row.get("at")?,
+        })
+    })?;
+    Ok(chain.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,93 @@
+//! What every store promises, as timelines. A store joins by a [`World`] and one line: `every_promise!(MyWorld::new())`.
+
+pub(crate) mod debt;
+pub(crate) mod exclusion;
+pub(crate) mod expiry;
+pub(crate) mod ledger;
+pub(crate) mod queue;
+pub(crate) mod rest;
+pub(crate) mod settling;
+pub(crate) mod storm;
+
+use std::time::Duration;
+
+use locked::store::Store;
+
+/// One store that several contenders share, with its clock in the test's hand.
+pub(crate) trait World: Sync {
+    /// Another contender's way to the store: a connection of its own.
+    fn store(&self) -> Box<dyn Store + Send>;
+    /// Lets this much time pass on the clock that judges expiry, without anybody renewing.
+    fn pass(&self, time: Duration);
+    /// Starts the machine anew; its clock begins at zero. False where the store's clock knows no such thing.
+    fn reboot(&self) -> bool;
+    /// Loses the counters of tokens, as a restored backup would.
+    fn lose_tokens(&self);
+}
+
+/// Runs every promise against the store of a fresh world.
+macro_rules! every_promise {
+    ($world:expr) => {
+        every_promise! { @each $world;
+            exclusion: a_free_resource_is_granted_and_a_second_contender_is_told_who_has_it;
+            exclusion: two_commands_of_one_session_exclude_each_other;
+            exclusion: a_set_is_granted_whole_or_not_at_all;
+            exclusion: the_same_name_in_another_scope_is_another_resource;
+            exclusion: tokens_grow_over_release_expiry_and_lost_counters;
+            exclusion: a_lost_answer_is_read_back_by_the_same_grant;
+            exclusion: another_key_does_not_read_a_grant_back;
+            expiry: a_first_grant_is_short_and_a_renew_gives_the_full_ttl;
+            expiry: the_holder_s_own_ttl_decides_and_the_successor_is_named;
+            expiry: a_renew_of_an_expired_lease_that_nobody_took_succeeds;
+            expiry: one_lost_resource_of_a_set_loses_them_all;
+            expiry: a_wrong_key_or_token_renews_nothing;
+            expiry: a_reboot_expires_what_was_held_but_not_a_quarantine;
+            expiry: a_holder_proven_gone_is_reclaimed_at_once;
+            expiry: a_proof_does_not_free_what_rests_with_its_session;
+            expiry: a_remote_effect_is_given_one_more_ttl;
+            expiry: a_remote_effect_is_given_its_time_after_a_proof_and_over_a_reboot;
+            queue: the_oldest_request_goes_first_and_sees_its_place;
+            queue: a_single_try_does_not_barge_and_leaves_no_ticket;
+            queue: a_younger_request_waits_for_an_older_one_over_a_set;
+            queue: disjoint_requests_do_not_wait_for_each_other;
+            queue: a_silent_waiter_is_skipped_and_loses_its_place;
+            queue: a_waiter_that_is_heard_keeps_its_place;
+            queue: a_waiter_that_leaves_or_is_proven_gone_blocks_nobody;
+            queue: the_session_s_own_command_passes_those_who_wait_for_the_session;
+            queue: what_anybody_may_take_goes_to_the_oldest;
+            rest: an_explicit_hold_is_adopted_and_handed_back;
+            rest: a_hold_is_not_handed_back_when_a_person_ends_it;
+            rest: a_failed_command_does_not_give_away_the_explicit_hold;
+            rest: acquiring_what_one_has_is_a_success;
+            rest: a_kept_lease_is_its_session_s_alone_until_it_expires;
+            rest: a_takeable_lease_goes_to_anybody_at_once;
+            rest: a_quarantine_stops_everybody_and_never_expires;
+            rest: the_session_renews_and_ends_what_rests_but_not_what_runs;
+            settling: the_same_settling_twice_is_released_twice;
+            settling: a_reclaimed_lease_is_not_ours_to_settle;
+            settling: a_wrong_key_or_token_settles_nothing;
+            settling: a_set_is_settled_whole_or_not_at_all;
+            settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
+            settling: receipts_form_a_chain_and_come_once;
+            debt: the_successor_of_a_crash_is_told_what_to_prove;
+            debt: debts_outlive_two_crashes;
+            debt: recording_files_pays_the_debt;
+            debt: a_gone_holder_s_other_resources_keep_their_debt;
+            debt: an_open_edit_that_expires_is_owed_and_a_takeable_one_is_not;
+            debt: what_a_session_adopts_is_owed_only_after_a_crash;
+            ledger: live_leases_show_state_time_and_waiters;
+            ledger: history_is_newest_first_and_names_the_receipt;
+            ledger: history_can_be_narrowed;
+            ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            storm: of_many_threads_exactly_one_holds;
+            storm: many_threads_over_sets_never_overlap_and_never_deadlock;
+        }
+    };
+    (@each $world:expr; $($room:ident: $promise:ident;)*) => {
+        $(#[test]
+        fn $promise() {
+            crate::store::contract::$room::$promise(&$world);
+        })*
+    };
+}
+pub(crate) use every_promise;

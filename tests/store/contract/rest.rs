@@ -1,0 +1,148 @@
+//! Leases without a running command: explicit holds, kept ones, quarantines.
+
+use std::time::Duration;
+
+use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Release, Renewal, Request};
+
+use super::World;
+use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, release, resource, settle, take};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+pub(crate) fn an_explicit_hold_is_adopted_and_handed_back(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let by_word = ana.holds(&["a"]);
+    let before = granted(&mut *store, &by_word).tokens[0].1;
+    busy(&mut *store, &bob.asks(&["a"]));
+    let command = Request { ttl: TTL / 2, ..ana.asks(&["a", "b"]) };
+    let answer = granted(&mut *store, &command);
+    assert_eq!(answer.adopted, [resource("a")]);
+    assert!(answer.tokens[0].1 > before, "a grant of its own");
+    busy(&mut *store, &ana.asks(&["a"]));
+    let held = take(&mut *store, &command);
+    assert_eq!(settle(&mut *store, &held, Ending::Release(Ended::Completed)), Release::Released);
+    let live = store.leases(None, LIMIT).expect("answer");
+    assert_eq!(live.len(), 1, "b is free, a is held by word again");
+    assert_eq!((live[0].explicit, live[0].pid, live[0].state), (true, None, LeaseState::Held));
+    assert_eq!(live[0].operation, by_word.owner.operation, "it shows as the hold that it is");
+    assert_eq!(settle(&mut *store, &held, Ending::Release(Ended::Completed)), Release::Released, "sent twice");
+    world.pass(TTL - SECOND);
+    busy(&mut *store, &bob.asks(&["a"]));
+    world.pass(SECOND);
+    take(&mut *store, &bob.asks(&["a"]));
+    let ended: Vec<_> = past_of(&mut *store, "a").into_iter().map(|it| it.0).collect();
+    assert_eq!(ended, [Ended::Expired, Ended::Completed], "the first hold ended when it was adopted");
+}
+
+pub(crate) fn a_hold_is_not_handed_back_when_a_person_ends_it(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    for ended in [Ended::Stolen, Ended::HumanAction] {
+        take(&mut *store, &ana.holds(&["a"]));
+        let held = take(&mut *store, &ana.asks(&["a"]));
+        settle(&mut *store, &held, Ending::Release(ended));
+        assert!(store.leases(None, LIMIT).expect("answer").is_empty(), "{ended:?}");
+    }
+}
+
+pub(crate) fn a_failed_command_does_not_give_away_the_explicit_hold(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    take(&mut *store, &ana.holds(&["a"]));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settle(&mut *store, &held, kept(true));
+    world.pass(TTL - SECOND);
+    busy(&mut *store, &bob.asks(&["a"]));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    release(&mut *store, &held);
+    let live = store.leases(None, LIMIT).expect("answer");
+    assert!(live[0].explicit, "over the failure the hold is still remembered");
+}
+
+pub(crate) fn acquiring_what_one_has_is_a_success(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    take(&mut *store, &ana.holds(&["a"]));
+    let held = take(&mut *store, &ana.asks(&["b"]));
+    settle(&mut *store, &held, kept(false));
+    let again = granted(&mut *store, &ana.holds(&["a", "b", "c"]));
+    assert_eq!(again.adopted, [resource("a"), resource("b")]);
+    release(&mut *store, &ana.holding(&["a", "b", "c"]));
+    assert!(store.leases(None, LIMIT).expect("answer").is_empty());
+    take(&mut *store, &ana.asks(&["a"]));
+    busy(&mut *store, &ana.holds(&["a"]));
+}
+
+pub(crate) fn a_kept_lease_is_its_session_s_alone_until_it_expires(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settle(&mut *store, &held, kept(false));
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    let lease = &blockers[0].lease;
+    assert_eq!((lease.state, lease.takeable, lease.pid), (LeaseState::Kept, false, None));
+    assert_eq!(lease.reason.as_deref(), Some("it failed"));
+    assert_eq!(lease.expires_in, Some(Duration::from_secs(300)), "keep_for, not the TTL");
+    let next = ana.asks(&["a"]);
+    assert_eq!(granted(&mut *store, &next).adopted, [resource("a")]);
+    assert_eq!(past_of(&mut *store, "a")[0].0, Ended::Failed);
+    let held = take(&mut *store, &next);
+    settle(&mut *store, &held, kept(false));
+    world.pass(Duration::from_secs(300));
+    take(&mut *store, &bob.asks(&["a"]));
+}
+
+pub(crate) fn a_takeable_lease_goes_to_anybody_at_once(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settle(&mut *store, &held, kept(true));
+    let seen = store.leases(None, LIMIT).expect("answer");
+    assert_eq!((seen[0].state, seen[0].takeable), (LeaseState::Kept, true), "people see why");
+    let answer = granted(&mut *store, &bob.asks(&["a"]));
+    assert!(answer.adopted.is_empty() && answer.unsettled.is_empty());
+    let (ended, note) = past_of(&mut *store, "a").swap_remove(0);
+    assert_eq!(ended, Ended::Failed);
+    assert!(note.contains("it failed") && note.contains("taken by") && note.contains("bob"), "{note}");
+}
+
+pub(crate) fn a_quarantine_stops_everybody_and_never_expires(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settle(&mut *store, &held, bad());
+    world.pass(TTL * 1000);
+    for request in [bob.asks(&["a"]), ana.asks(&["a"]), ana.holds(&["a"])] {
+        let (blockers, _) = busy(&mut *store, &request);
+        assert!(blockers[0].quarantined() && !blockers[0].reclaimable_when_gone);
+        assert_eq!(blockers[0].lease.expires_in, None);
+        assert_eq!(blockers[0].lease.reason.as_deref(), Some("an empty file at ws-1:/work/a"));
+    }
+    assert_eq!(settle(&mut *store, &bob.holding(&["a"]), Ending::Release(Ended::Completed)), Release::NotOurs);
+    release(&mut *store, &ana.holding(&["a"]));
+    take(&mut *store, &bob.asks(&["a"]));
+}
+
+pub(crate) fn the_session_renews_and_ends_what_rests_but_not_what_runs(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    take(&mut *store, &ana.holds(&["a"]));
+    take(&mut *store, &ana.asks(&["b"]));
+    world.pass(TTL / 2);
+    assert_eq!(store.renew(&ana.holding(&["a"]), LIMIT).expect("answer"), Renewal::Renewed(TTL));
+    assert_eq!(store.renew(&bob.holding(&["a"]), LIMIT).expect("answer"), Renewal::Gone);
+    assert_eq!(store.renew(&ana.holding(&["b"]), LIMIT).expect("answer"), Renewal::Gone, "a command runs");
+    world.pass(TTL - SECOND);
+    busy(&mut *store, &bob.asks(&["a"]));
+    let both = ana.holding(&["a", "b"]);
+    assert_eq!(settle(&mut *store, &both, Ending::Release(Ended::Completed)), Release::NotOurs);
+    assert_eq!(store.leases(None, LIMIT).expect("answer").len(), 2, "nothing was changed");
+    release(&mut *store, &ana.holding(&["a"]));
+    take(&mut *store, &bob.asks(&["a"]));
+}
+
+/// How the leases of a resource ended and with which note, newest first.
+fn past_of(store: &mut dyn locked::store::Store, name: &str) -> Vec<(Ended, String)> {
+    let filter = HistoryFilter { name: Some(resource(name).name.to_string()), ..HistoryFilter::default() };
+    let past = store.history(&filter, LIMIT).expect("answer");
+    past.into_iter().map(|it| (it.ended_as, it.note.unwrap_or_default())).collect()
+}
