@@ -190,6 +190,9 @@ mod tests {
         chain.keep(b"one", Quality::Proven, 1).expect("kept");
         let copy = chain.all().expect("all").remove(0);
         assert_eq!(fs::metadata(&copy.path).expect("copy").permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::metadata(copy.path.parent().expect("folder")).expect("folder").permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(copy.path.parent().expect("folder")).expect("folder").permissions().mode() & 0o777,
+            0o700
+        );
     }
 }

@@ -49,12 +49,18 @@ pub struct PlannedFile {
 ///
 /// # Errors
 /// When a file cannot be named (a link loop, an unreadable repository): then nothing may run.
-pub fn draw(class: Classification, by_hand: &[ResourceName], cwd: &Path, namer: &mut Namer<'_>) -> Result<Plan, NamingError> {
+pub fn draw(
+    class: Classification,
+    by_hand: &[ResourceName],
+    cwd: &Path,
+    namer: &mut Namer<'_>,
+) -> Result<Plan, NamingError> {
     let mut files = Vec::new();
     let mut passed_over = None;
     for write in class.writes {
         if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
-            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", write.path.display()));
+            passed_over =
+                Some(format!("{} is no SOPS file, so writing plaintext there is a read", write.path.display()));
             continue;
         }
         let target = namer.name(&write.path)?;

@@ -19,14 +19,13 @@ use super::world::{CALL, World};
 
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
     World::with(context, options, |world| {
-        if !world.session.explicit_ok {
-            return Err(refuse(&no_session(), exit::USAGE));
-        }
+        world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
         let ttl = verb.ttl.or(options.ttl);
         let times = Times::new(ttl, None, None, None)
             .map_err(|error| refuse(&report::misuse(&error.to_string(), "locked acquire --help"), exit::USAGE))?;
         let resources = world.resources(&verb.resources)?;
-        let operation = verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
+        let operation =
+            verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
         let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
         let request = Request {
             grant: GrantId::random(),
@@ -72,7 +71,7 @@ fn ask(world: &mut World<'_>, request: Request, patience: Patience) -> Result<Ob
     let host_id = request.owner.host_id.clone();
     let witness = run::retry_witness(&world.state, &host_id);
     let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
-    let clock = &world.context.clock;
+    let clock = world.context.clock.as_ref();
     let mut asker = Asker { store: world.store.as_mut(), clock, witness: &witness, notice: &mut notice };
     let obtained = lease::acquire(request, patience, &mut asker);
     waiting.done();
@@ -93,14 +92,4 @@ fn said(as_json: bool, tokens: &[(Resource, FencingToken)], adopted: &[Resource]
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     answer(as_json, &json!({"acquired": list, "expires_in_ms": lasts.as_millis()}), Some(text))
-}
-
-fn no_session() -> report::Refusal {
-    report::Refusal {
-        word: "REFUSED",
-        what: "no session can be told for this process, so the next command could not be known as the same holder".to_owned(),
-        why: "it was started by init, cron, sshd or a terminal host, and LOCKED_SESSION is not set; nothing was locked".to_owned(),
-        retry: "yes, after the next step".to_owned(),
-        next: "export LOCKED_SESSION=$(cat /proc/sys/kernel/random/uuid)".to_owned(),
-    }
 }

@@ -20,14 +20,20 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Ex
         let inherited = inherited(context);
         let ours = |lease: &LeaseView| {
             let good = matches!(lease.state, LeaseState::Held | LeaseState::Kept);
-            let by_token = inherited.iter().any(|(name, token)| *name == lease.resource.name.as_str() && *token == lease.token);
+            let by_token =
+                inherited.iter().any(|(name, token)| *name == lease.resource.name.as_str() && *token == lease.token);
             good && (lease.session == world.session.id || by_token)
         };
-        let all = resources.iter().all(|resource: &Resource| live.iter().any(|lease| lease.resource == *resource && ours(lease)));
+        let all = resources
+            .iter()
+            .all(|resource: &Resource| live.iter().any(|lease| lease.resource == *resource && ours(lease)));
         if !all {
             return Err(not_ours(world, &resources));
         }
-        let tokens: Vec<_> = live.iter().map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0})).collect();
+        let tokens: Vec<_> = live
+            .iter()
+            .map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0}))
+            .collect();
         Ok(answer(verb.json, &json!({"ours": names(&resources), "tokens": tokens}), None))
     })
 }

@@ -25,7 +25,7 @@ pub(super) fn explain(context: &Context, by_hand: &[ResourceName], words: &[OsSt
     // Descriptor 1 is ours here, not the command's.
     let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None });
     let rule = class.rule;
-    let mut namer = Namer::new(&env, Local::Peek);
+    let mut namer = Namer::new(Local::Peek, &env);
     let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
         Ok(plan) => plan,
         Err(error) => {

@@ -18,9 +18,27 @@ use super::verbs::{Line, Verb};
 
 /// Every word that is a verb now or will be: none of them is ever taken for a program.
 const VERBS: [&str; 20] = [
-    "run", "status", "history", "acquire", "renew", "release", "check", "explain", "restore", "completions", "help",
+    "run",
+    "status",
+    "history",
+    "acquire",
+    "renew",
+    "release",
+    "check",
+    "explain",
+    "restore",
+    "completions",
+    "help",
     // Reserved by the design for later versions.
-    "adopt", "steal", "init", "doctor", "audit", "session", "shims", "hooks", "agents",
+    "adopt",
+    "steal",
+    "init",
+    "doctor",
+    "audit",
+    "session",
+    "shims",
+    "hooks",
+    "agents",
 ];
 const MORE_VERBS: [&str; 2] = ["config", "store"];
 
@@ -45,7 +63,8 @@ pub fn main(invocation: Invocation) -> Exit {
         }
     };
     let args = invocation.args.clone();
-    let context = Context { invocation, clock: SystemClock::new(), voice: Voice::Ready, ourselves };
+    let context =
+        Context { invocation, clock: std::sync::Arc::new(SystemClock::new()), voice: Voice::Ready, ourselves };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -82,7 +101,8 @@ fn skip_options(args: &[OsString]) -> Option<(usize, bool)> {
             b"--" => return args.get(at).map(|_| (at, true)),
             [b'-', b'-', long @ ..] => {
                 let name = long.split(|&byte| byte == b'=').next().unwrap_or_default();
-                let option = definition.get_arguments().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
+                let option =
+                    definition.get_arguments().find(|arg| arg.get_long().is_some_and(|long| long.as_bytes() == name));
                 if option.is_some_and(takes_value) && !long.contains(&b'=') {
                     at += 1;
                 }
@@ -157,7 +177,10 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         && word != "help"
     {
         let what = format!("`locked {}` is not in this version yet", word.display());
-        report::say(&report::misuse(&what, &format!("for a program of that name: locked run -- {}", word.display())).to_string());
+        report::say(
+            &report::misuse(&what, &format!("for a program of that name: locked run -- {}", word.display()))
+                .to_string(),
+        );
         return Exit::Code(exit::USAGE);
     }
     let with_name = std::iter::once(OsString::from("locked")).chain(args.iter().cloned());

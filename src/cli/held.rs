@@ -55,7 +55,9 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
         let settlement = Settlement { ending: Ending::Release(ended), receipts: Vec::new() };
         match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
-            Release::Released => Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None)),
+            Release::Released => {
+                Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None))
+            }
             Release::NotOurs => Err(not_ours(world, &resources)),
         }
     })
@@ -67,8 +69,12 @@ pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
     let session: SessionId = world.session.id;
     let other = live.iter().find(|lease| lease.session != session || lease.pid.is_some());
     let what = match other {
-        Some(lease) if lease.session == session => format!("{} is held by a running command of this session", lease.resource),
-        Some(lease) => format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
+        Some(lease) if lease.session == session => {
+            format!("{} is held by a running command of this session", lease.resource)
+        }
+        Some(lease) => {
+            format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation)
+        }
         None => format!("this session ({session}) holds no lease of {}", names(resources).join(" ")),
     };
     let refusal = report::Refusal {

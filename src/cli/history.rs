@@ -55,7 +55,10 @@ fn rows(past: &[PastLease]) -> String {
             lease.ended_as.as_str().to_owned(),
             if held < 1_000 { format!("{held} ms") } else { rough_span(std::time::Duration::from_millis(held)) },
             format!("{} ({})", lease.session, lease.label),
-            lease.receipt.as_ref().map_or_else(|| "-".to_owned(), |receipt| receipt.as_str().chars().take(12).collect()),
+            lease
+                .receipt
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |receipt| receipt.as_str().chars().take(12).collect()),
             lease.operation.clone(),
         ]);
         if let Some(note) = &lease.note {

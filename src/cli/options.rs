@@ -90,8 +90,7 @@ pub(super) struct OnlyOptions {
 /// Reads a resource name from bytes.
 pub(super) fn resource() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
     use clap::builder::TypedValueParser as _;
-    clap::builder::OsStringValueParser::new()
-        .try_map(|text: OsString| ResourceName::parse(text.as_encoded_bytes()))
+    clap::builder::OsStringValueParser::new().try_map(|text: OsString| ResourceName::parse(text.as_encoded_bytes()))
 }
 
 impl RunOptions {
@@ -110,7 +109,8 @@ impl RunOptions {
     /// # Errors
     /// When the times do not fit: what is wrong, in one sentence.
     pub fn checked(&self) -> Result<Options, String> {
-        let times = Times::new(self.ttl, self.heartbeat, self.renew_deadline, self.grace).map_err(|error| error.to_string())?;
+        let times =
+            Times::new(self.ttl, self.heartbeat, self.renew_deadline, self.grace).map_err(|error| error.to_string())?;
         Ok(Options {
             operation: self.operation.clone(),
             times,

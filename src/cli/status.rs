@@ -16,14 +16,17 @@ use super::world::{CALL, down, store_of};
 
 pub(super) fn status(context: &Context, verb: &Status) -> Exit {
     let leases = store_of(context).and_then(|(state, mut store)| {
-        let host_id = state.host_id(&context.clock);
+        let host_id = state.host_id(context.clock.as_ref());
         let mut leases = store.leases(None, CALL)?;
         leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
         let alive = leases.iter().map(|lease| super::alive::alive(&state, &host_id, lease)).collect::<Vec<_>>();
         Ok(leases.into_iter().zip(alive).collect::<Vec<_>>())
     });
     match leases {
-        Ok(leases) if verb.json => print(&format!("{:#}", Value::Array(leases.iter().map(|(lease, alive)| object(lease, alive, context)).collect()))),
+        Ok(leases) if verb.json => print(&format!(
+            "{:#}",
+            Value::Array(leases.iter().map(|(lease, alive)| object(lease, alive, context)).collect())
+        )),
         Ok(leases) if leases.is_empty() => print("no live leases"),
         Ok(leases) => print(&rows(&leases)),
         Err(error) => down(&error),
@@ -54,7 +57,9 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
 }
 
 fn rows(leases: &[(LeaseView, &'static str)]) -> String {
-    let head = ["RESOURCE", "HOLDER", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"].map(str::to_owned).to_vec();
+    let head = ["RESOURCE", "HOLDER", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"]
+        .map(str::to_owned)
+        .to_vec();
     let mut rows = vec![head];
     for (lease, alive) in leases {
         rows.push(vec![

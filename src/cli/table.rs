@@ -22,7 +22,11 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_notes_do_not_widen_them() {
-        let rows = [vec!["A".to_owned(), "B".to_owned()], vec!["long".to_owned(), "x".to_owned()], vec!["  a long note".to_owned()]];
+        let rows = [
+            vec!["A".to_owned(), "B".to_owned()],
+            vec!["long".to_owned(), "x".to_owned()],
+            vec!["  a long note".to_owned()],
+        ];
         assert_eq!(table(&rows), "A     B\nlong  x\n  a long note");
     }
 }

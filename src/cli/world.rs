@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::clock::Clock as _;
 use crate::exit::{self, Exit};
-use crate::holder::Session;
+use crate::holder::{ProcFs, Session};
 use crate::naming::{Local, Namer};
 use crate::plan;
 use crate::report;
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
-use crate::store::{self, Owner, Store, StoreError};
+use crate::store::{Owner, Store, StoreError};
 use crate::terms::{Resource, ResourceName, SessionId};
 
 use super::RunOptions;
@@ -32,7 +32,9 @@ impl<'a> World<'a> {
         options: &RunOptions,
         work: impl FnOnce(&mut Self) -> Result<Exit, Exit>,
     ) -> Exit {
-        Self::open(context, options.session.map(SessionId)).and_then(|mut world| work(&mut world)).unwrap_or_else(|exit| exit)
+        Self::open(context, options.session.map(SessionId))
+            .and_then(|mut world| work(&mut world))
+            .unwrap_or_else(|exit| exit)
     }
 
     fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
@@ -51,8 +53,8 @@ impl<'a> World<'a> {
         Owner {
             session: self.session.id,
             label: self.session.label.clone(),
-            host: self.session.host.clone(),
-            host_id: self.state.host_id(&self.context.clock),
+            host: ProcFs::host(),
+            host_id: self.state.host_id(self.context.clock.as_ref()),
             pid: std::process::id(),
             operation,
             rule: None,
@@ -71,7 +73,7 @@ impl<'a> World<'a> {
 /// These names in their scopes, sorted and unique.
 pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) -> Result<Vec<Resource>, Exit> {
     let env = env_of(context);
-    let mut namer = Namer::new(&env, local);
+    let mut namer = Namer::new(local, &env);
     let mut resources = Vec::new();
     for name in names {
         let scope = plan::scope_of(name, &context.invocation.cwd, &mut namer)
@@ -86,7 +88,7 @@ pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) ->
 /// The state directory and the store.
 pub(super) fn store_of(context: &Context) -> Result<(StateDir, Box<dyn Store>), StoreError> {
     let state = StateDir::open(&env_of(context))?;
-    let store = store::open(&state, &env_of(context))?;
+    let store = run::open_store(context, &state)?;
     Ok((state, store))
 }
 

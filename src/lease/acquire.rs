@@ -142,9 +142,11 @@ impl Prover {
 
 fn prove(blockers: &[Blocker], ahead: &[Ahead], witness: &dyn Witness) -> Vec<GrantId> {
     let holders = blockers.iter().filter(|blocker| blocker.reclaimable_when_gone);
-    let holders = holders.filter_map(|blocker| Some((blocker.lease.grant, blocker.lease.live?, &blocker.lease.host_id)));
+    let holders =
+        holders.filter_map(|blocker| Some((blocker.lease.grant, blocker.lease.live?, &blocker.lease.host_id)));
     let waiters = ahead.iter().filter_map(|ahead| Some((ahead.grant, ahead.live?, &ahead.host_id)));
-    let mut gone: Vec<GrantId> = holders.filter(|(grant, live, host)| witness.holder_gone(*grant, *live, host)).map(|h| h.0).collect();
+    let mut gone: Vec<GrantId> =
+        holders.filter(|(grant, live, host)| witness.holder_gone(*grant, *live, host)).map(|h| h.0).collect();
     gone.extend(waiters.filter(|(grant, live, host)| witness.waiter_gone(*grant, *live, host)).map(|w| w.0));
     gone.dedup();
     gone

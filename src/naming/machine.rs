@@ -10,7 +10,7 @@ const IDENTITIES: &[&str] =
 /// `machine/HASH`. machine-id(5) asks that the id itself be shown to nobody, so a digest with a purpose stands for it. A
 /// machine with no identity to read is `machine/unnamed`: several of them on one store would share names, which only
 /// makes them wait.
-pub(super) fn scope() -> Scope {
+pub fn scope() -> Scope {
     named_by(IDENTITIES.iter().filter_map(|path| std::fs::read(path).ok()))
 }
 

@@ -27,6 +27,7 @@ use crate::git::{Environment, GitError, Repository};
 use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
 pub use creation::{CreationError, CreationRule, creation_rule_for, is_secret_target};
+pub use machine::scope as machine_scope;
 pub use scope::Local;
 pub use sniff::is_sops;
 
@@ -130,6 +131,17 @@ impl<'a> Namer<'a> {
     #[must_use]
     pub fn new(local: Local, env: Environment<'a>) -> Self {
         Self { local, env, seen: Vec::new() }
+    }
+
+    /// The scope of what belongs to the repository around a directory; the machine's, outside any.
+    ///
+    /// # Errors
+    /// See [`NamingError`].
+    pub fn scope_of_directory(&mut self, directory: &Path) -> Result<Scope, NamingError> {
+        match Repository::around(&physical::resolve(directory)?)? {
+            Some(repository) => self.scope_of(&repository),
+            None => Ok(machine::scope()),
+        }
     }
 
     /// As [`name`].

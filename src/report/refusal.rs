@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::holder::NoSession;
 use crate::lease::Busy;
 use crate::store::{Blocker, LeaseState, LeaseView, StoreError};
 
@@ -40,7 +41,11 @@ pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
         let before = busy.ahead.first().map_or_else(String::new, |first| format!(", {} first", first.holder));
         return Refusal {
             word: "BLOCKED",
-            what: format!("{wanted} is wanted by {} older request{}{before}", place - 1, if place == 2 { "" } else { "s" }),
+            what: format!(
+                "{wanted} is wanted by {} older request{}{before}",
+                place - 1,
+                if place == 2 { "" } else { "s" }
+            ),
             why: format!("the oldest request goes first; place {place} in the queue"),
             retry: "yes, in about 5 s".to_owned(),
             next: format!("locked status {wanted}"),
@@ -92,7 +97,11 @@ pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
     let lease = busy.blockers.iter().find(|blocker| blocker.quarantined()).map(|blocker: &Blocker| &blocker.lease);
     let (name, reason, since) = lease.map_or_else(Default::default, |lease| {
         let reason = lease.reason.clone().unwrap_or_default();
-        (lease.resource.to_string(), reason, format!("since {}, written by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label))
+        (
+            lease.resource.to_string(),
+            reason,
+            format!("since {}, written by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
+        )
     });
     Refusal {
         word: "QUARANTINED",
@@ -112,6 +121,26 @@ pub fn store_down(error: &StoreError) -> Refusal {
         why: "only the store can say that a lease is ours; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
         next: error.remedy(),
+    }
+}
+
+/// No session can be told.
+#[must_use]
+pub fn no_session(error: &NoSession) -> Refusal {
+    let (what, line) = match error {
+        NoSession::NotAUuid { from, fresh } => (format!("{from} is not a UUID"), fresh),
+        NoSession::NothingLasting { fresh } => (
+            "no process above this one lasts until the next command, so nobody could release what it acquires"
+                .to_owned(),
+            fresh,
+        ),
+    };
+    Refusal {
+        word: "REFUSED",
+        what,
+        why: "a lease belongs to a session, and every session has a name of its own; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: line.to_string(),
     }
 }
 
@@ -137,7 +166,10 @@ mod tests {
 
     fn lease() -> LeaseView {
         LeaseView {
-            resource: Resource { name: ResourceName::of("sops", b"monitoring"), scope: Scope("github.com/acme/infra".to_owned()) },
+            resource: Resource {
+                name: ResourceName::of("sops", b"monitoring"),
+                scope: Scope("github.com/acme/infra".to_owned()),
+            },
             token: FencingToken(7),
             session: SessionId(Uuid::parse_str("3f2a91c0-0000-4000-8000-000000000000").expect("uuid")),
             label: "claude@ws-1".to_owned(),
@@ -160,7 +192,8 @@ mod tests {
 
     fn busy_with(lease: LeaseView, ahead: usize) -> Busy {
         let blocker = Blocker { lease, reclaimable_when_gone: true };
-        let older = Ahead { grant: GrantId::random(), live: None, host_id: String::new(), holder: "aaaaaaaa (x@y)".to_owned() };
+        let older =
+            Ahead { grant: GrantId::random(), live: None, host_id: String::new(), holder: "aaaaaaaa (x@y)".to_owned() };
         Busy { blockers: vec![blocker], ahead: vec![older; ahead], waited: Duration::ZERO }
     }
 
@@ -181,7 +214,11 @@ mod tests {
 
     #[test]
     fn a_kept_lease_says_why() {
-        let kept = LeaseView { state: LeaseState::Kept, reason: Some("it failed with status 1 after it had written".to_owned()), ..lease() };
+        let kept = LeaseView {
+            state: LeaseState::Kept,
+            reason: Some("it failed with status 1 after it had written".to_owned()),
+            ..lease()
+        };
         let text = busy(&busy_with(kept, 0), "sops:monitoring", 0).to_string();
         assert!(text.contains("why:   kept since "), "{text}");
         assert!(text.contains("because it failed with status 1 after it had written, place 1 in the queue"), "{text}");
@@ -192,20 +229,35 @@ mod tests {
     fn an_older_request_alone_is_named_as_such() {
         let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
         let text = busy(&only_older, "sops:monitoring", 0).to_string();
-        assert!(text.starts_with("BLOCKED: sops:monitoring is wanted by 1 older request, aaaaaaaa (x@y) first\n"), "{text}");
+        assert!(
+            text.starts_with("BLOCKED: sops:monitoring is wanted by 1 older request, aaaaaaaa (x@y) first\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_quarantine_names_the_way_out() {
-        let bad = LeaseView { state: LeaseState::Quarantined, expires_in: None, reason: Some("ws-1:/r/x.env.sops: the file is empty".to_owned()), ..lease() };
+        let bad = LeaseView {
+            state: LeaseState::Quarantined,
+            expires_in: None,
+            reason: Some("ws-1:/r/x.env.sops: the file is empty".to_owned()),
+            ..lease()
+        };
         let text = quarantined(&busy_with(bad, 0), Some("x.env.sops")).to_string();
-        assert!(text.starts_with("QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"), "{text}");
+        assert!(
+            text.starts_with(
+                "QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"
+            ),
+            "{text}"
+        );
         assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
     }
 
     #[test]
     fn no_refusal_teaches_to_force() {
-        for text in [busy(&busy_with(lease(), 0), "x:y", 0), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")] {
+        for text in
+            [busy(&busy_with(lease(), 0), "x:y", 0), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")]
+        {
             let text = text.to_string();
             assert!(!["--force", "steal", "LOCKED_BYPASS"].iter().any(|word| text.contains(word)), "{text}");
             assert!(text.lines().count() <= 5);

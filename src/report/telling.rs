@@ -16,10 +16,7 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             what: format!("{resources}: {shown}: {fault}"),
             why: "the command left the file so; nobody may write it before it is restored".to_owned(),
             retry: "no".to_owned(),
-            next: fault.advice().map_or_else(
-                || format!("locked restore {shown}"),
-                |advice| format!("locked restore {shown}; then {advice}"),
-            ),
+            next: format!("locked restore {shown}; {}", fault.advice()),
         }
         .to_string(),
         Telling::OpenEdit { shown } => format!(
@@ -39,7 +36,8 @@ pub fn lost(resources: &str, cause: Cause) -> String {
     Refusal {
         word: "LOST",
         what: format!("the lease of {resources} {}", cause.clause()),
-        why: "the program and everything that it had started were stopped, so that no second writer meets them".to_owned(),
+        why: "the program and everything that it had started were stopped, so that no second writer meets them"
+            .to_owned(),
         retry: "yes, after a look at the file".to_owned(),
         next: format!("locked status {resources}"),
     }
@@ -49,7 +47,9 @@ pub fn lost(resources: &str, cause: Cause) -> String {
 /// The lease could not be given back yet.
 #[must_use]
 pub fn kept_by_keeper(resources: &str, why: &str) -> String {
-    format!("locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends")
+    format!(
+        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends"
+    )
 }
 
 /// A program that no rule knows.

@@ -37,7 +37,8 @@ impl Waiting {
         self.shown = Some(notice.waited);
         let line = line(&self.wanted, notice);
         let mut stderr = std::io::stderr().lock();
-        let _nobody_may_listen = if self.terminal { write!(stderr, "\r\x1b[K{line}") } else { writeln!(stderr, "{line}") };
+        let _nobody_may_listen =
+            if self.terminal { write!(stderr, "\r\x1b[K{line}") } else { writeln!(stderr, "{line}") };
     }
 
     /// Takes the line away from a terminal.

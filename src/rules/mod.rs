@@ -13,6 +13,13 @@ pub use sops::{LineEnds, hint};
 
 use crate::terms::percent_encode;
 
+/// Whether this exit status of the rule's program means that the work was done. sops' 200 means that the editor changed
+/// nothing, so nothing was to be done.
+#[must_use]
+pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
+    status == 0 || (status == 200 && rule.is_some_and(|rule| rule.starts_with("sops.")))
+}
+
 /// What a command would write, by the rule for its program. A program that no rule knows writes nothing that is shared.
 #[must_use]
 pub fn classify(command: &Command<'_>) -> Classification {

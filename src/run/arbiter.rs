@@ -22,7 +22,9 @@ pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
     let same = program.filter(|path| path.file_name() == Some(OsStr::new("sops"))).map(|path| cwd.join(path));
     let on_path = || {
         let path = context.invocation.var("PATH");
-        program::resolve(OsStr::new("sops"), path.as_deref(), &cwd, context.ourselves).ok().map(|found| cwd.join(found.path))
+        program::resolve(OsStr::new("sops"), path.as_deref(), &cwd, context.ourselves)
+            .ok()
+            .map(|found| cwd.join(found.path))
     };
     let sops: Option<PathBuf> = same.or_else(on_path);
     let env = context.invocation.env.iter().filter_map(|entry| variable(entry)).collect();

@@ -20,10 +20,7 @@ pub(super) enum Base {
     /// Go. The files as they are now.
     Sound(Vec<Before>),
     /// Not: the lease is settled already.
-    Refused {
-        refusal: Refusal,
-        status: i32,
-    },
+    Refused { refusal: Refusal, status: i32 },
 }
 
 pub(super) fn prove(
@@ -94,7 +91,8 @@ fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, S
             return Ok(Some(Refusal {
                 word: "REFUSED",
                 what: format!("{shown} was written by somebody else after the shell had emptied it for this command"),
-                why: "its content is no version that locked knows, so it is not overwritten; nothing was run".to_owned(),
+                why: "its content is no version that locked knows, so it is not overwritten; nothing was run"
+                    .to_owned(),
                 retry: "no".to_owned(),
                 next: format!("look at {shown}, then use --output {shown} instead of a redirection"),
             }));
@@ -113,7 +111,9 @@ fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: En
 
 fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {
     match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::Full { path: job.copies.clone() },
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            StoreError::Full { path: job.copies.clone() }
+        }
         _ => StoreError::Place {
             path: job.copies.clone(),
             why: format!("no copy of the file can be kept there, so a bad write could not be undone: {error}"),

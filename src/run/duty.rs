@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock as _, Moment};
 use crate::state;
-use crate::store::{self, Release, Renewal, Store};
+use crate::store::{Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
@@ -60,7 +60,7 @@ impl<'a> KeeperDuty<'a> {
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = store::open(self.job.state, &super::env_of(self.job.context)).ok();
+            self.store = super::open_store(self.job.context, self.job.state).ok();
         }
         self.store.as_mut()
     }
@@ -100,7 +100,8 @@ impl Duty for KeeperDuty<'_> {
         let (job, tokens) = (self.job, self.tokens.clone());
         let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before));
         loop {
-            let settled = self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
+            let settled =
+                self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
             if matches!(settled, Some(Ok(Release::Released | Release::NotOurs))) {
                 state::discard(job.state, job.grant);
                 return;

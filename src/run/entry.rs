@@ -2,17 +2,47 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::SystemClock;
-use crate::holder::{self, Search};
+use crate::clock::{Clock as _, SystemClock};
+use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::{Patience, Witness};
 use crate::program::FileId;
-use crate::report::Voice;
+use crate::report::{self, Refusal, Voice};
 use crate::state::{self, Gone, StateDir};
-use crate::store::Live;
+use crate::store::{self, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
+
+/// Which session this invocation belongs to.
+///
+/// # Errors
+/// When `--session` or `LOCKED_SESSION` makes no sense: the refusal to say.
+pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, Refusal> {
+    let option = option.map(|id| OsString::from(id.whole()));
+    let variables = Variable::ready();
+    let processes = ProcFs::new();
+    let boot_id = context.clock.boot_id();
+    let host = ProcFs::host();
+    holder::identify(&Surroundings {
+        option: option.as_deref(),
+        env: &env_of(context),
+        variables: &variables,
+        boot_id: &boot_id,
+        host: &host,
+        processes: &processes,
+    })
+    .map_err(|error| report::no_session(&error))
+}
+
+/// The store.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_store(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
+    store::open(&env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
+}
 
 /// The world around a run.
 #[derive(Debug)]
@@ -20,7 +50,7 @@ pub struct Context {
     /// How we were started.
     pub invocation: Invocation,
     /// This machine's clocks.
-    pub clock: SystemClock,
+    pub clock: Arc<SystemClock>,
     /// How much we say.
     pub voice: Voice,
     /// Our own file, for stepping over ourselves.
@@ -71,7 +101,8 @@ pub fn retry_witness<'a>(state: &'a StateDir, host_id: &'a str) -> impl Witness 
 impl Witness for KernelWitness<'_> {
     fn holder_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {
         // Order: the lock first. While wrapper or keeper lives nobody needs to read every process's environment.
-        self.waiter_gone(grant, live, host_id) && matches!(holder::processes_of(grant), Search::None)
+        self.waiter_gone(grant, live, host_id)
+            && matches!(holder::processes_of(grant, state::born(self.state, grant)), Search::None)
     }
 
     fn waiter_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {

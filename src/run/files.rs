@@ -103,15 +103,19 @@ pub fn look(file: &PlannedFile, before: &Before, arbiter: &Arbiter, cwd: &Path, 
     }
     let before = before.content.as_deref().filter(|_| file.write.via != Via::Stdout);
     let expect = expectation(file, cwd);
-    Finding { shown, verdict: Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, arbiter)) }
+    Finding {
+        shown,
+        verdict: Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, arbiter)),
+    }
 }
 
 fn expectation(file: &PlannedFile, cwd: &Path) -> Expect {
     let asked = file.write.asked.clone();
+    let named = asked.filename_override.as_deref().unwrap_or(&file.write.path);
     let rule_recipients = matches!(file.write.change, Change::Encrypt | Change::UpdateKeys)
-        .then(|| naming::creation_rule_for(&file.write.path, cwd, asked.config.as_deref()))
+        .then(|| naming::creation_rule_for(named, cwd, asked.config.as_deref()).ok().flatten())
         .flatten()
         .filter(|rule| !rule.other_keys)
         .map(|rule| rule.age);
-    Expect { change: Some(file.write.change), asked, rule_recipients }
+    Expect { change: Some(file.write.change), via: file.write.via, asked, rule_recipients }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crate::clock::Clock as _;
 use crate::exit::{self, Exit};
-use crate::holder::Session;
+use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{self, Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
 use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -55,10 +55,10 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
         state: &state,
     };
     // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
-    let live = LiveFile::create(&state, job.grant)?;
+    let live = LiveFile::create(&state, job.grant, context.clock.now())?;
     let watch = Watch { times: options.times, stopped_max: options.times.ttl };
     let keep = [live.file().as_raw_fd()];
-    let wrapper = supervise::hire(order, watch, &context.clock, &keep, KeeperDuty::new(&job))
+    let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
     let exit = under_watch(&job, &live, wrapper);
     if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
@@ -79,7 +79,7 @@ impl From<Exit> for Ended {
 }
 
 fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended, StoreError> {
-    let asked = store::open(job.state, &env_of(job.context)).and_then(|mut store| {
+    let asked = super::open_store(job.context, job.state).and_then(|mut store| {
         let before = job.observe().map_err(|error| unreadable(job, &error))?;
         let records = job.records(&before);
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
@@ -132,7 +132,7 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
     let mut waiting = Waiting::new(job.wanted(), job.context.voice);
     let witness = retry_witness(job.state, &job.owner.host_id);
     let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
-    let mut asker = Asker { store, clock: &job.context.clock, witness: &witness, notice: &mut notice };
+    let mut asker = Asker { store, clock: job.context.clock.as_ref(), witness: &witness, notice: &mut notice };
     let obtained = lease::acquire(request, job.options.patience, &mut asker);
     waiting.done();
     obtained
@@ -159,7 +159,7 @@ fn granted_run(
         }
     };
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), &job.context.clock) {
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));
@@ -238,8 +238,8 @@ fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Sessio
     Owner {
         session: session.id,
         label: session.label.clone(),
-        host: session.host.clone(),
-        host_id: state.host_id(&context.clock),
+        host: ProcFs::host(),
+        host_id: state.host_id(context.clock.as_ref()),
         pid: std::process::id(),
         operation: options.operation.clone().unwrap_or_else(|| plan.operation.clone()),
         rule: plan.rule.map(str::to_owned),

@@ -94,7 +94,8 @@ impl Job<'_> {
     /// changes nothing about that, and the next run makes its pre-image.
     fn keep_copy(&self, file: &PlannedFile) {
         if let Ok(Before { content: Some(content) }) = Before::read(&file.target.path) {
-            let _next_run_makes_a_pre_image = self.chain(file).keep(&content, Quality::Proven, self.context.clock.wall_ms());
+            let _next_run_makes_a_pre_image =
+                self.chain(file).keep(&content, Quality::Proven, self.context.clock.wall_ms());
         }
     }
 

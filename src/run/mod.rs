@@ -13,8 +13,10 @@ mod job;
 mod proof;
 mod receipt;
 
-pub use entry::{Context, Options, env_of, retry_witness};
+pub use arbiter::arbiter;
+pub use entry::{Context, Options, env_of, open_store, retry_witness, session};
 pub use files::Before;
+pub use receipt::of as receipt_of;
 
 use std::ffi::OsString;
 
@@ -62,7 +64,8 @@ pub fn run(
         },
     };
     let known = class.rule.is_some();
-    let mut namer = Namer::new(&|name| context.invocation.var(name), Local::Make);
+    let env = env_of(context);
+    let mut namer = Namer::new(Local::Make, &env);
     match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
         Ok(Plan::PassThrough { .. }) => {
             if !known && context.voice >= Voice::Ready {

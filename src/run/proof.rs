@@ -3,7 +3,7 @@
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::copies::Chain;
-use crate::rules::Asked;
+use crate::rules::{Asked, Via};
 use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
 use crate::terms::{Digest, Resource, Scope, shell_quote};
 
@@ -55,7 +55,7 @@ fn prove_one(
     let scope = Scope(record.scope.clone());
     let chain = Chain::of(copies, &scope, &record.key);
     let before = record.before.as_ref().and_then(|before| chain.with_digest(before).ok().flatten());
-    let expect = Expect { change: None, asked: Asked::default(), rule_recipients: None };
+    let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
     match canary::look(&Sample { path: &path, before: before.as_deref(), expect: &expect }, arbiter) {
         Verdict::Bad(fault) => Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault)),
         // Without a command that was meant to leave plaintext there is no open edit; the canary says "bad" instead.

@@ -2,8 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::clock::Moment;
 use crate::store::{Live, StoreError};
 use crate::terms::GrantId;
 
@@ -21,11 +24,12 @@ pub struct LiveFile {
 }
 
 impl LiveFile {
-    /// Makes `live/<grant>` (0600, descriptor 10 or above, closed at exec) and takes its lock.
+    /// Makes `live/<grant>` (0600, descriptor 10 or above, closed at exec), notes in it when that was (ms on the boot
+    /// clock: no process older than that can descend from its maker), and takes its lock.
     ///
     /// # Errors
     /// [`StoreError::Place`] when it cannot be made or locked, or is there already.
-    pub fn create(state: &StateDir, grant: GrantId) -> Result<Self, StoreError> {
+    pub fn create(state: &StateDir, grant: GrantId, now: Moment) -> Result<Self, StoreError> {
         let path = state.live(grant);
         let _as_owner = state.as_owner();
         let file = match platform::create_new(&path) {
@@ -35,7 +39,8 @@ impl LiveFile {
             }
             other => other,
         };
-        let file = file.map_err(|error| problem(&path, &error))?;
+        let mut file = file.map_err(|error| problem(&path, &error))?;
+        write!(file, "{}", now.0.as_millis()).map_err(|error| problem(&path, &error))?;
         // Order: locked before the grant is asked for, so that nobody can know of an unlocked live file.
         match platform::try_lock(&file) {
             Ok(true) => {}
@@ -102,6 +107,14 @@ pub fn probe(state: &StateDir, grant: GrantId, live: Live) -> Gone {
         Ok(false) => Gone::Alive,
         Err(_) => Gone::Unknown,
     }
+}
+
+/// When the live file of this grant was made, on the boot clock; none when it cannot be read.
+#[must_use]
+pub fn born(state: &StateDir, grant: GrantId) -> Option<Moment> {
+    let _as_owner = state.as_owner();
+    let text = std::fs::read_to_string(state.live(grant)).ok()?;
+    Some(Moment(Duration::from_millis(text.parse().ok()?)))
 }
 
 /// Removes the live file of a grant that the store knows to be gone.

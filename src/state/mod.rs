@@ -20,5 +20,5 @@ use other as platform;
 use unix as platform;
 
 pub use directory::StateDir;
-pub use live::{Gone, LiveFile, discard, probe};
+pub use live::{Gone, LiveFile, born, discard, probe};
 pub(crate) use platform::{Account, Acting};

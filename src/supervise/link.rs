@@ -57,7 +57,9 @@ impl Link {
     pub(super) fn say<T: Serialize>(&self, word: &T) -> io::Result<()> {
         let packet = serde_json::to_vec(word)?;
         match unix::send_packet(self.0.as_fd(), &packet) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe || error.kind() == io::ErrorKind::ConnectionReset => {
+            Err(error)
+                if error.kind() == io::ErrorKind::BrokenPipe || error.kind() == io::ErrorKind::ConnectionReset =>
+            {
                 Ok(())
             }
             other => other,

@@ -1,4 +1,5 @@
 //! The system calls of supervision, each behind a safe function. No decision is made here.
+#![allow(unsafe_code, reason = "system calls; each block says why it is sound")]
 
 use std::ffi::CString;
 use std::io;
@@ -89,7 +90,8 @@ pub(super) struct Timer(OwnedFd);
 impl Timer {
     pub(super) fn new() -> io::Result<Self> {
         // SAFETY: no pointers.
-        own(check(unsafe { libc::timerfd_create(libc::CLOCK_BOOTTIME, libc::TFD_CLOEXEC | libc::TFD_NONBLOCK) })?).map(Self)
+        own(check(unsafe { libc::timerfd_create(libc::CLOCK_BOOTTIME, libc::TFD_CLOEXEC | libc::TFD_NONBLOCK) })?)
+            .map(Self)
     }
 
     /// Arms it, or disarms it with none. A moment that has passed fires at once.
@@ -104,7 +106,9 @@ impl Timer {
         };
         let spec = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
         // SAFETY: `spec` lives over the call; the old value is not wanted.
-        check(unsafe { libc::timerfd_settime(self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &raw const spec, std::ptr::null_mut()) })?;
+        check(unsafe {
+            libc::timerfd_settime(self.0.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &raw const spec, std::ptr::null_mut())
+        })?;
         Ok(())
     }
 
@@ -251,7 +255,8 @@ pub(super) fn null_stdio() -> io::Result<()> {
 
 /// Closes every descriptor above 2 but these, so that the pipes of our caller do not stay open because of us.
 pub(super) fn close_all_but(keep: &[RawFd]) {
-    let mut keep: Vec<libc::c_uint> = keep.iter().filter_map(|&fd| u32::try_from(fd).ok()).filter(|&fd| fd > 2).collect();
+    let mut keep: Vec<libc::c_uint> =
+        keep.iter().filter_map(|&fd| u32::try_from(fd).ok()).filter(|&fd| fd > 2).collect();
     keep.sort_unstable();
     let mut from: libc::c_uint = 3;
     for fd in keep.into_iter().chain([libc::c_uint::MAX]) {

@@ -51,12 +51,14 @@ impl Wrapper {
     /// # Errors
     /// When the system refuses a descriptor; the keeper notices our end and settles.
     pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock) -> io::Result<Outcome> {
-        let bits = FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
+        let bits =
+            FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
         let signals = Signals::open(bits & !self.entry.ignored, self.entry.blocked)?;
         let timer = Timer::new()?;
         self.link.say(&Word::Go(words))?;
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
-        Watcher { wrapper: self, clock, signals, timer, stop_at, child: None, early: Vec::new(), resumed: false }.watch()
+        Watcher { wrapper: self, clock, signals, timer, stop_at, child: None, early: Vec::new(), resumed: false }
+            .watch()
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.

@@ -5,12 +5,15 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use crate::exit::{self, Exit};
+use crate::holder::ProcFs;
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
 use crate::report;
-use crate::run::{self, Context, env_of};
+use crate::run::{self, Context};
 use crate::state::StateDir;
-use crate::store::{self, Claim, Ended, Ending, Holding, LeaseState, Mode, Owner, Receipt, Release, Request, Settlement, Store};
+use crate::store::{
+    Claim, Ended, Ending, Holding, LeaseState, Mode, Owner, Receipt, Release, Request, Settlement, Store,
+};
 use crate::terms::{GrantId, LeaseKey, Resource, SessionId, Times};
 
 use crate::cli::front::refuse;
@@ -37,7 +40,7 @@ impl<'a> Hold<'a> {
         state: &StateDir,
         target: &Target,
     ) -> Result<Self, Exit> {
-        let mut store = match store::open(state, &env_of(context)) {
+        let mut store = match run::open_store(context, state) {
             Ok(store) => store,
             Err(error) => {
                 report::say(&format!(
@@ -52,8 +55,8 @@ impl<'a> Hold<'a> {
         let owner = Owner {
             session: session.id,
             label: session.label.clone(),
-            host: session.host.clone(),
-            host_id: state.host_id(&context.clock),
+            host: ProcFs::host(),
+            host_id: state.host_id(context.clock.as_ref()),
             pid: std::process::id(),
             operation: "locked restore".to_owned(),
             rule: None,
@@ -95,7 +98,9 @@ impl<'a> Hold<'a> {
 
 fn names(holding: &Holding) -> String {
     match holding {
-        Holding::Grant { resources, .. } => resources.iter().map(|(resource, _)| resource.to_string()).collect::<Vec<_>>().join(" "),
+        Holding::Grant { resources, .. } => {
+            resources.iter().map(|(resource, _)| resource.to_string()).collect::<Vec<_>>().join(" ")
+        }
         Holding::Session { resources, .. } => resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
     }
 }
@@ -133,11 +138,11 @@ fn ask(
     let grant = request.grant;
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
-    let mut asker = Asker { store, clock: &context.clock, witness: &witness, notice: &mut silent };
+    let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
     match lease::acquire(request, Patience::Wait(Duration::from_secs(30)), &mut asker).map_err(|error| down(&error))? {
         Obtained::Granted { granted, .. } => Ok(Holding::Grant { grant, key, resources: granted.tokens }),
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
-            let now = crate::clock::Clock::wall_ms(&context.clock);
+            let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
             let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             Err(refuse(&report::busy(&busy, &wanted, now), exit::BUSY))
         }

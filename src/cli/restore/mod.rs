@@ -18,7 +18,7 @@ use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
-use crate::rules::Asked;
+use crate::rules::{Asked, Via};
 use crate::run::{self, Before, Context};
 use crate::state::StateDir;
 use crate::store::{Ended, Ending, ReceiptKind};
@@ -47,7 +47,7 @@ pub(super) fn restore(context: &Context, options: &RunOptions, verb: &Restore) -
 fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Exit, Exit> {
     let env = run::env_of(context);
     let path = context.invocation.cwd.join(&verb.file);
-    let target = Namer::new(&env, Local::Make)
+    let target = Namer::new(Local::Make, &env)
         .name(&path)
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
     let state = StateDir::open(&env).map_err(|error| super::world::down(&error))?;
@@ -90,7 +90,7 @@ struct Left {
 
 impl Work<'_> {
     fn look(&self, path: &Path) -> Verdict {
-        let expect = Expect { change: None, asked: Asked::default(), rule_recipients: None };
+        let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
         canary::look(&Sample { path, before: None, expect: &expect }, &self.arbiter)
     }
 
@@ -99,34 +99,43 @@ impl Work<'_> {
         let kind = match self.look(&self.target.path) {
             Verdict::Sound | Verdict::Unverified(_) => ReceiptKind::Adopted,
             Verdict::OpenEdit => return Err(self.still_bad("it is plaintext".to_owned(), "encrypt it first")),
-            Verdict::Bad(fault) => return Err(self.still_bad(fault.to_string(), &format!("locked restore {}", self.shown))),
+            Verdict::Bad(fault) => {
+                return Err(self.still_bad(fault.to_string(), &format!("locked restore {}", self.shown)));
+            }
         };
         self.keep(&content);
         Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
     }
 
     fn bring_back(&self, hold: &Hold<'_>) -> Result<Done, Left> {
-        let bad = Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
+        let bad =
+            Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
         let fault = self.why_bad(&content, hold)?;
         if matches!(canary::sniff(&content), Kind::Plain) && self.verb.from.is_none() {
             return Err(self.plaintext());
         }
         let versions = version::versions(self.context, &self.chain, &self.target, &content);
-        let Some(version) = versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
+        let Some(version) =
+            versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
             let why = format!("{fault}; no sound version of it is known here");
-            return Err(self.still_bad(why, &format!("bring a good version yourself, then locked restore {} --accept", self.shown)));
+            return Err(self.still_bad(
+                why,
+                &format!("bring a good version yourself, then locked restore {} --accept", self.shown),
+            ));
         };
         self.put(&bad, version)?;
         let kind = match self.look(&self.target.path) {
             Verdict::Bad(fault) => {
-                return Err(self.still_bad(format!("the version brought back is bad too: {fault}"), "choose another with --from"));
+                return Err(self
+                    .still_bad(format!("the version brought back is bad too: {fault}"), "choose another with --from"));
             }
             _ => ReceiptKind::Restored,
         };
         self.keep(&version.content);
-        let others = versions.iter().filter(|other| other.which != version.which).map(|other| format!("--from {}", other.which));
+        let others =
+            versions.iter().filter(|other| other.which != version.which).map(|other| format!("--from {}", other.which));
         let others = others.collect::<Vec<_>>().join(", ");
         let other = if others.is_empty() { String::new() } else { format!("; others: {others}") };
         let text = format!("restored {} from {}{other}", self.shown, version.describe());
@@ -160,7 +169,9 @@ impl Work<'_> {
             return Err(self.cannot("it changed while it was looked at"));
         }
         if let Some(content) = bad.content.as_deref().filter(|content| !matches!(canary::sniff(content), Kind::Plain)) {
-            self.chain.put_aside(content, self.context.clock.wall_ms()).map_err(|error| self.cannot(&format!("no copy of it can be put aside: {error}")))?;
+            self.chain
+                .put_aside(content, self.context.clock.wall_ms())
+                .map_err(|error| self.cannot(&format!("no copy of it can be put aside: {error}")))?;
         }
         let write = || -> std::io::Result<()> {
             let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&self.target.path)?;
