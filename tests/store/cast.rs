@@ -133,9 +133,14 @@ pub(crate) fn settle(store: &mut dyn Store, holding: &Holding, ending: Ending) -
     store.settle(holding, &Settlement { ending, receipts: Vec::new() }, LIMIT).expect("the store answers")
 }
 
+/// Settles and expects that the store did it.
+pub(crate) fn settled(store: &mut dyn Store, holding: &Holding, ending: Ending) {
+    assert_eq!(settle(store, holding, ending), Release::Released);
+}
+
 /// Ends a holding well; anything else is the test's failure.
 pub(crate) fn release(store: &mut dyn Store, holding: &Holding) {
-    assert_eq!(settle(store, holding, Ending::Release(Ended::Completed)), Release::Released);
+    settled(store, holding, Ending::Release(Ended::Completed));
 }
 
 /// Keep for five minutes.

@@ -3,7 +3,7 @@
 use locked::store::{Request, Unsettled};
 
 use super::World;
-use crate::store::cast::{FIRST, LIMIT, TTL, actor, file, granted, kept, release, resource, settle, take};
+use crate::store::cast::{FIRST, LIMIT, TTL, actor, file, granted, kept, release, resource, settled, take};
 
 /// Paths and digests before, of everything that is to be proven.
 fn to_prove(unsettled: &[Unsettled]) -> Vec<(String, Option<locked::terms::Digest>)> {
@@ -80,7 +80,7 @@ pub(crate) fn an_open_edit_that_expires_is_owed_and_a_takeable_one_is_not(world:
     let (ana, bob) = (actor("ana"), actor("bob"));
     for (takeable, owed) in [(false, 1), (true, 0)] {
         let held = take(&mut *store, &Request { files: vec![file("a.env", "1")], ..ana.asks(&["a"]) });
-        settle(&mut *store, &held, kept(takeable));
+        settled(&mut *store, &held, kept(takeable));
         if !takeable {
             world.pass(TTL);
         }
@@ -95,7 +95,7 @@ pub(crate) fn what_a_session_adopts_is_owed_only_after_a_crash(world: &dyn World
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &Request { files: vec![file("a.env", "sealed")], ..ana.asks(&["a"]) });
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     let next = ana.asks(&["a"]);
     assert!(granted(&mut *store, &next).unsettled.is_empty(), "it knows what it does");
     assert!(granted(&mut *store, &next).unsettled.is_empty(), "read back alike");

@@ -6,7 +6,7 @@ use locked::store::{Ended, HistoryFilter, Holding, LeaseState, Renewal, Request}
 use locked::terms::{FencingToken, LeaseKey};
 
 use super::World;
-use crate::store::cast::{FIRST, LIMIT, TTL, actor, bad, busy, granted, kept, resource, settle, take};
+use crate::store::cast::{FIRST, LIMIT, TTL, actor, bad, busy, granted, kept, resource, settled, take};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -90,7 +90,7 @@ pub(crate) fn a_reboot_expires_what_was_held_but_not_a_quarantine(world: &dyn Wo
     let held = take(&mut *store, &ana.asks(&["a"]));
     take(&mut *store, &ana.holds(&["b"]));
     let broken = take(&mut *store, &ana.asks(&["c"]));
-    settle(&mut *store, &broken, bad());
+    settled(&mut *store, &broken, bad());
     if !world.reboot() {
         return;
     }
@@ -121,10 +121,10 @@ pub(crate) fn a_proof_does_not_free_what_rests_with_its_session(world: &dyn Worl
     take(&mut *store, &explicit);
     let failed = ana.asks(&["b"]);
     let held = take(&mut *store, &failed);
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     let broken = ana.asks(&["c"]);
     let held = take(&mut *store, &broken);
-    settle(&mut *store, &held, bad());
+    settled(&mut *store, &held, bad());
     for (name, grant) in [("a", explicit.grant), ("b", failed.grant), ("c", broken.grant)] {
         let (blockers, _) = busy(&mut *store, &Request { gone: vec![grant], ..bob.asks(&[name]) });
         assert!(!blockers[0].reclaimable_when_gone, "{name}");

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Settlement};
+use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Release, Settlement};
 use locked::terms::Digest;
 
 use super::World;
-use crate::store::cast::{FIRST, LIMIT, SILENCE, actor, bad, busy, kept, receipt, release, resource, settle, take};
+use crate::store::cast::{FIRST, LIMIT, SILENCE, actor, bad, busy, receipt, release, resource, settled, take};
 
 pub(crate) fn live_leases_show_state_time_and_waiters(world: &dyn World) {
     let mut store = world.store();
@@ -14,7 +14,7 @@ pub(crate) fn live_leases_show_state_time_and_waiters(world: &dyn World) {
     take(&mut *store, &ana.holds(&["a"]));
     take(&mut *store, &ana.asks(&["b"]));
     let held = take(&mut *store, &ana.asks(&["c"]));
-    settle(&mut *store, &held, bad());
+    settled(&mut *store, &held, bad());
     busy(&mut *store, &bob.waits_for(&["a", "b"]));
     busy(&mut *store, &eve.waits_for(&["b"]));
     let live = store.leases(None, LIMIT).expect("answer");
@@ -40,14 +40,9 @@ pub(crate) fn history_is_newest_first_and_names_the_receipt(world: &dyn World) {
     let held = take(&mut *store, &ana.asks(&["a"]));
     let receipts = vec![receipt("a", "a.env", "1", "2"), receipt("a", "a.env", "2", "3")];
     let settlement = Settlement { ending: Ending::Release(Ended::Completed), receipts };
-    store
-        .settle(&held, &settlement, LIMIT)
-        .expect("answer")
-        .eq(&locked::store::Release::Released)
-        .then_some(())
-        .expect("ours");
+    assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
     let held = take(&mut *store, &ana.asks(&["b"]));
-    settle(&mut *store, &held, Ending::Release(Ended::HumanAction));
+    settled(&mut *store, &held, Ending::Release(Ended::HumanAction));
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     let seen: Vec<_> = past.iter().map(|it| (it.resource.clone(), it.ended_as, it.receipt.clone())).collect();
     assert_eq!(
@@ -86,11 +81,10 @@ pub(crate) fn no_text_of_a_holder_can_draw_on_a_terminal(world: &dyn World) {
     assert_eq!((lease.label.as_str(), lease.host.as_str()), ("[2Jeve", "host"));
     assert_eq!(lease.operation.chars().count(), 200);
     let reason = "\u{1b}]0;title\u{7}why".to_owned();
-    settle(&mut *store, &held, Ending::Keep { reason, keep_for: FIRST, takeable: true });
+    settled(&mut *store, &held, Ending::Keep { reason, keep_for: FIRST, takeable: true });
     assert_eq!(store.leases(None, LIMIT).expect("answer")[0].reason.as_deref(), Some("]0;titlewhy"));
     take(&mut *store, &bob.asks(&["a"]));
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     let shown = format!("{}{}{}", past[0].label, past[0].operation, past[0].note.clone().unwrap_or_default());
     assert!(!shown.chars().any(|it| it.is_control() || it == '\u{202e}'), "{shown:?}");
-    let _unused = kept(true);
 }

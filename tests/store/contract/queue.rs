@@ -5,7 +5,7 @@ use std::time::Duration;
 use locked::store::Request;
 
 use super::World;
-use crate::store::cast::{LIMIT, SILENCE, actor, busy, granted, kept, release, settle, take};
+use crate::store::cast::{LIMIT, SILENCE, actor, busy, granted, kept, release, settled, take};
 
 pub(crate) fn the_oldest_request_goes_first_and_sees_its_place(world: &dyn World) {
     let mut store = world.store();
@@ -126,7 +126,7 @@ pub(crate) fn what_anybody_may_take_goes_to_the_oldest(world: &dyn World) {
     let held = take(&mut *store, &ana.asks(&["a"]));
     let waiting = bob.waits_for(&["a"]);
     busy(&mut *store, &waiting);
-    settle(&mut *store, &held, kept(true));
+    settled(&mut *store, &held, kept(true));
     assert_eq!(busy(&mut *store, &eve.asks(&["a"])).1.len(), 1);
     assert_eq!(busy(&mut *store, &ana.asks(&["a"])).1.len(), 1, "its own session too");
     assert!(granted(&mut *store, &waiting).adopted.is_empty());

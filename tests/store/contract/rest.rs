@@ -5,7 +5,7 @@ use std::time::Duration;
 use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Release, Renewal, Request};
 
 use super::World;
-use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, release, resource, settle, take};
+use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, release, resource, settle, settled, take};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -40,7 +40,7 @@ pub(crate) fn a_hold_is_not_handed_back_when_a_person_ends_it(world: &dyn World)
     for ended in [Ended::Stolen, Ended::HumanAction] {
         take(&mut *store, &ana.holds(&["a"]));
         let held = take(&mut *store, &ana.asks(&["a"]));
-        settle(&mut *store, &held, Ending::Release(ended));
+        settled(&mut *store, &held, Ending::Release(ended));
         assert!(store.leases(None, LIMIT).expect("answer").is_empty(), "{ended:?}");
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn a_failed_command_does_not_give_away_the_explicit_hold(world: &dyn 
     let (ana, bob) = (actor("ana"), actor("bob"));
     take(&mut *store, &ana.holds(&["a"]));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    settle(&mut *store, &held, kept(true));
+    settled(&mut *store, &held, kept(true));
     world.pass(TTL - SECOND);
     busy(&mut *store, &bob.asks(&["a"]));
     let held = take(&mut *store, &ana.asks(&["a"]));
@@ -63,7 +63,7 @@ pub(crate) fn acquiring_what_one_has_is_a_success(world: &dyn World) {
     let (mut store, ana) = (world.store(), actor("ana"));
     take(&mut *store, &ana.holds(&["a"]));
     let held = take(&mut *store, &ana.asks(&["b"]));
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     let again = granted(&mut *store, &ana.holds(&["a", "b", "c"]));
     assert_eq!(again.adopted, [resource("a"), resource("b")]);
     release(&mut *store, &ana.holding(&["a", "b", "c"]));
@@ -76,7 +76,7 @@ pub(crate) fn a_kept_lease_is_its_session_s_alone_until_it_expires(world: &dyn W
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
     let lease = &blockers[0].lease;
     assert_eq!((lease.state, lease.takeable, lease.pid), (LeaseState::Kept, false, None));
@@ -86,7 +86,7 @@ pub(crate) fn a_kept_lease_is_its_session_s_alone_until_it_expires(world: &dyn W
     assert_eq!(granted(&mut *store, &next).adopted, [resource("a")]);
     assert_eq!(past_of(&mut *store, "a")[0].0, Ended::Failed);
     let held = take(&mut *store, &next);
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     world.pass(Duration::from_secs(300));
     take(&mut *store, &bob.asks(&["a"]));
 }
@@ -95,7 +95,7 @@ pub(crate) fn a_takeable_lease_goes_to_anybody_at_once(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    settle(&mut *store, &held, kept(true));
+    settled(&mut *store, &held, kept(true));
     let seen = store.leases(None, LIMIT).expect("answer");
     assert_eq!((seen[0].state, seen[0].takeable), (LeaseState::Kept, true), "people see why");
     let answer = granted(&mut *store, &bob.asks(&["a"]));
@@ -109,7 +109,7 @@ pub(crate) fn a_quarantine_stops_everybody_and_never_expires(world: &dyn World) 
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    settle(&mut *store, &held, bad());
+    settled(&mut *store, &held, bad());
     world.pass(TTL * 1000);
     for request in [bob.asks(&["a"]), ana.asks(&["a"]), ana.holds(&["a"])] {
         let (blockers, _) = busy(&mut *store, &request);

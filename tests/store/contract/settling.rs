@@ -4,7 +4,9 @@ use locked::store::{Ended, Ending, Holding, Release, Renewal, Settlement};
 use locked::terms::{FencingToken, LeaseKey, Scope};
 
 use super::World;
-use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, receipt, release, resource, settle, take};
+use crate::store::cast::{
+    LIMIT, TTL, actor, bad, busy, granted, kept, receipt, release, resource, settle, settled, take,
+};
 
 const DONE: Ending = Ending::Release(Ended::Completed);
 
@@ -17,7 +19,7 @@ pub(crate) fn the_same_settling_twice_is_released_twice(world: &dyn World) {
         assert_eq!(settle(&mut *world.store(), &held, ending), Release::Released, "{name}");
     }
     let held = take(&mut *store, &ana.asks(&["e"]));
-    settle(&mut *store, &held, kept(true));
+    settled(&mut *store, &held, kept(true));
     let successor = take(&mut *store, &bob.asks(&["e"]));
     assert_eq!(settle(&mut *store, &held, kept(true)), Release::Released, "its word was heard before bob came");
     assert!(matches!(store.renew(&successor, LIMIT), Ok(Renewal::Renewed(_))), "and bob does not notice");
@@ -80,7 +82,7 @@ pub(crate) fn an_open_edit_is_renewed_and_ended_by_its_keeper(world: &dyn World)
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    settle(&mut *store, &held, kept(false));
+    settled(&mut *store, &held, kept(false));
     assert_eq!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(TTL));
     world.pass(TTL - std::time::Duration::from_secs(1));
     busy(&mut *store, &bob.asks(&["a"]));
