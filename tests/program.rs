@@ -168,17 +168,20 @@ fn copy_of_locked(to: &Path) {
     fs::set_permissions(to, fs::Permissions::from_mode(0o755)).expect("mode");
 }
 
+/// Puts us at a place.
+type Make<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn we_are_stepped_over_as_link_hard_link_and_copy() {
     let place = Place::new();
     place.tool("c/sops");
-    let make: [(&str, SkipReason, &dyn Fn(&Path)); 4] = [
+    let ways: [(&str, SkipReason, Make<'_>); 4] = [
         ("symbolic link", SkipReason::Ourselves, &|to| symlink(&place.ourselves, to).expect("link")),
         ("relative link", SkipReason::Ourselves, &|to| symlink("../../home/locked", to).expect("link")),
         ("hard link", SkipReason::Ourselves, &|to| fs::hard_link(&place.ourselves, to).expect("link")),
         ("copy", SkipReason::Copy, &copy_of_locked),
     ];
-    for (what, why, make) in make {
+    for (what, why, make) in ways {
         let shim = place.at("a/sops");
         make(&shim);
         symlink(place.at("a"), place.at("again")).expect("again");

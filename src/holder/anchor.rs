@@ -21,19 +21,27 @@ const DEEPEST: usize = 128;
 
 /// Walks up from our parent: the first process that is not a shell, a launcher or a host is the anchor, and so is a
 /// shell that leads a session with a terminal and reads from a person. (Agents, too, give their tools a terminal; a
-/// shell that was given a command is a tool, and the way goes on to the agent.)
+/// shell that was given a command is a tool, and the way goes on to the agent.) Where a person's shell does not lead
+/// (`docker exec -it … sh -c bash`) and nobody stands above it, it is the anchor after all.
 pub(super) fn find(processes: &dyn Processes) -> Found {
     let mut way = line_of(processes);
     let Some(mut top) = way.next() else { return Found::Nothing };
+    let mut person = None;
     for process in way {
         match role(&process) {
             Role::Actor => return Found::Anchor(process),
-            Role::Shell if process.leads_a_terminal() && process.interactive => return Found::Anchor(process),
             Role::Host => break,
-            Role::Shell | Role::Launcher => top = process,
+            Role::Shell if process.interactive && process.terminal => {
+                if process.leads_a_terminal() {
+                    return Found::Anchor(process);
+                }
+                person = Some(process.clone());
+            }
+            Role::Shell | Role::Launcher => {}
         }
+        top = process;
     }
-    Found::Top(top)
+    person.map_or(Found::Top(top), Found::Anchor)
 }
 
 /// Whether we or an ancestor have a terminal.
@@ -66,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_nearest_actor_is_the_anchor() {
-        let cases: [(&str, &[&str]); 13] = [
+        let cases: [(&str, &[&str]); 15] = [
             ("anchor claude 20", &["systemd", "i:bash*", "claude", "bash", "locked"]),
             ("anchor claude 20", &["systemd", "i:zsh*", "claude", "sh", "sudo", "env", "make", "sh", "locked"]),
             ("anchor node 20", &["init", "i:zsh*", "node", "bash", "node npx-cli.js", "sh", "locked"]),
@@ -75,6 +83,8 @@ mod tests {
             ("anchor bash 20", &["systemd", "sshd", "i:bash*", "make", "sh", "locked"]),
             ("anchor bash 10", &["systemd", "i:bash*", "sudo", "i:bash", "locked"]),
             ("anchor bash 20", &["systemd", "tmux", "i:bash*", "locked"]),
+            ("anchor bash 30", &["systemd", "tmux", "sh*", "i:bash+", "i:zsh+", "make", "locked"]),
+            ("anchor claude 10", &["systemd", "claude", "sh*", "i:bash+", "locked"]),
             ("top bash 20", &["systemd", "sshd", "bash*", "locked"]),
             ("top sh 20", &["systemd", "cron", "sh", "bash", "locked"]),
             ("top locked 10", &["systemd", "locked"]),

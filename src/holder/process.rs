@@ -64,7 +64,8 @@ pub(super) mod fake {
 
     impl Machine {
         /// A chain of programs, pid 1 first, each the parent of the next: pids 1, 10, 20, … A name may have marks:
-        /// `*` leads a session with a terminal, `i` in front of a `:` is interactive, and `interpreter script`.
+        /// a `*` behind it leads a session with a terminal, a `+` is in one, an `i:` before it is interactive; what
+        /// follows a space is an interpreter's script.
         pub(crate) fn chain(programs: &[&str]) -> Self {
             let mut machine = Self::default();
             let mut parent = 0;
@@ -77,9 +78,9 @@ pub(super) mod fake {
         }
 
         pub(crate) fn add(&mut self, parent: u32, pid: u32, text: &str) {
-            let terminal = text.contains('*');
+            let (leads, terminal) = (text.ends_with('*'), text.ends_with(['*', '+']));
             let interactive = text.starts_with("i:");
-            let text = text.trim_start_matches("i:").trim_end_matches('*');
+            let text = text.trim_start_matches("i:").trim_end_matches(['*', '+']);
             let (program, script) = text.split_once(' ').map_or((text, None), |(p, s)| (p, Some(s.to_owned())));
             let process = Process {
                 pid,
@@ -89,7 +90,7 @@ pub(super) mod fake {
                 script,
                 interactive,
                 started: u64::from(pid) * 100,
-                session: if terminal { pid } else { 1 },
+                session: if leads { pid } else { 1 },
                 group: pid,
                 terminal,
             };
