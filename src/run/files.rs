@@ -43,7 +43,7 @@ impl Before {
 
 /// The path as people know it, ready for pasting: within the repository where there is one.
 #[must_use]
-pub fn shown(file: &PlannedFile) -> String {
+pub(super) fn shown(file: &PlannedFile) -> String {
     let path = &file.target.path;
     let inside = file.target.worktree().and_then(|root| path.strip_prefix(root).ok());
     shell_quote(inside.unwrap_or(path).as_os_str().as_encoded_bytes())
@@ -51,7 +51,7 @@ pub fn shown(file: &PlannedFile) -> String {
 
 /// The record of a file for the store.
 #[must_use]
-pub fn record(file: &PlannedFile, before: &Before) -> FileRecord {
+pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
     FileRecord {
         path: percent_encode(file.target.path.as_os_str().as_encoded_bytes()),
         scope: file.target.scope().to_string(),
@@ -62,7 +62,7 @@ pub fn record(file: &PlannedFile, before: &Before) -> FileRecord {
 
 /// The path of a record on this machine.
 #[must_use]
-pub fn path_of(record: &FileRecord) -> PathBuf {
+pub(super) fn path_of(record: &FileRecord) -> PathBuf {
     let bytes = percent_decode(&record.path);
     #[cfg(unix)]
     return PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes));
@@ -74,7 +74,7 @@ pub fn path_of(record: &FileRecord) -> PathBuf {
 ///
 /// # Errors
 /// When the copy cannot be written: then the command does not run, since a bad write could not be undone.
-pub fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &Before, now_ms: i64) -> io::Result<()> {
+pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &Before, now_ms: i64) -> io::Result<()> {
     let Some(content) = &before.content else { return Ok(()) };
     if !matches!(canary::sniff(content), Kind::Sops(_)) || canary::native(content).is_err() {
         return Ok(());
@@ -83,7 +83,7 @@ pub fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &Before, 
 }
 
 /// What the canary says of one file now.
-pub fn look(file: &PlannedFile, before: &Before, arbiter: &Arbiter, cwd: &Path, has_history: bool) -> Finding {
+pub(super) fn look(file: &PlannedFile, before: &Before, arbiter: &Arbiter, cwd: &Path, has_history: bool) -> Finding {
     let shown = shown(file);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,

@@ -11,7 +11,7 @@ use super::{Before, files};
 
 /// What the proof came to.
 #[must_use]
-pub enum Proof {
+pub(super) enum Proof {
     /// Go; these writes were found done and sound.
     Sound(Vec<Receipt>),
     /// One is bad.
@@ -24,7 +24,7 @@ pub enum Proof {
 }
 
 /// Proves the files of every predecessor on this host; those of other hosts can be proven only there.
-pub fn prove(unsettled: &[Unsettled], host: &str, copies: &std::path::Path, arbiter: &Arbiter) -> Proof {
+pub(super) fn prove(unsettled: &[Unsettled], host: &str, copies: &std::path::Path, arbiter: &Arbiter) -> Proof {
     let mut receipts = Vec::new();
     for predecessor in unsettled.iter().filter(|predecessor| predecessor.host == host) {
         for record in &predecessor.files {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::canary::Verdict;
+use crate::naming::Target;
 use crate::plan::PlannedFile;
 use crate::settle::Finding;
 use crate::store::{Receipt, ReceiptKind};
@@ -11,25 +12,25 @@ use super::{Before, Context};
 
 /// The receipt of a file that changed and is not bad. None when it is unchanged, bad, plaintext or gone.
 #[must_use]
-pub fn receipt(context: &Context, file: &PlannedFile, before: &Before, finding: &Finding) -> Option<Receipt> {
+pub(super) fn receipt(context: &Context, file: &PlannedFile, before: &Before, finding: &Finding) -> Option<Receipt> {
     let kind = match finding.verdict.as_ref()? {
         Verdict::Sound => ReceiptKind::Proven,
         Verdict::Unverified(_) => ReceiptKind::Unverified,
         Verdict::OpenEdit | Verdict::Bad(_) => return None,
     };
     let content = Before::read(&file.target.path).ok()?.content?;
-    Some(of(context, file, before.digest(), &content, kind))
+    Some(of(context, &file.target, before.digest(), &content, kind))
 }
 
 /// The receipt for this content.
 #[must_use]
-pub fn of(context: &Context, file: &PlannedFile, base: Option<Digest>, content: &[u8], kind: ReceiptKind) -> Receipt {
-    let repository = file.target.repository.as_ref();
+pub fn of(context: &Context, target: &Target, base: Option<Digest>, content: &[u8], kind: ReceiptKind) -> Receipt {
+    let repository = target.repository.as_ref();
     let env = |name: &str| context.invocation.var(name);
     Receipt {
-        scope: file.target.scope().clone(),
-        path: file.target.key.clone(),
-        resource: file.target.resource.clone(),
+        scope: target.scope().clone(),
+        path: target.key.clone(),
+        resource: target.resource.clone(),
         base,
         new: Digest::of(content),
         // What git cannot tell is left out: a receipt without it still proves the write.

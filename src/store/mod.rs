@@ -49,12 +49,18 @@ pub trait Store {
     /// The store could not answer; the holder goes on until its own deadline.
     fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError>;
 
-    /// Replaces the record of files that the lease may write, and clears the debt of unproven files of predecessors.
+    /// Replaces the record of files that the lease may write, and clears the debt of predecessors' files, which were
+    /// proven; `receipts` are those of writes that were found done and sound.
     ///
     /// # Errors
     /// The store could not answer.
-    fn record_files(&mut self, holding: &Holding, files: &[FileRecord], limit: Duration)
-    -> Result<Renewal, StoreError>;
+    fn record_files(
+        &mut self,
+        holding: &Holding,
+        files: &[FileRecord],
+        receipts: &[Receipt],
+        limit: Duration,
+    ) -> Result<Renewal, StoreError>;
 
     /// Ends the holding in one transaction: receipts, then release, keep, quarantine, or hand-over to the explicit
     /// hold it was adopted from.

@@ -174,7 +174,7 @@ impl<D: Duty> Keeper<'_, D> {
         let outcome = match self.phase {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
             Phase::Running => {
-                let _ = self.stop_tree(WRAPPER_DIED_GRACE);
+                let _stubborn = self.stop_tree(WRAPPER_DIED_GRACE);
                 Outcome::Stopped(Cause::WrapperDied)
             }
         };

@@ -144,7 +144,7 @@ fn sigset(bits: u64) -> libc::sigset_t {
 
 /// The bit of one signal.
 #[must_use]
-pub fn bit(signal: i32) -> u64 {
+pub(super) fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
@@ -418,7 +418,7 @@ pub(super) fn halt_self(signal: i32) {
 }
 
 /// Dies by this signal, as the program did, without a second core dump. Comes back only when the signal does not kill.
-pub fn die_by(signal: i32) {
+pub(super) fn die_by(signal: i32) {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: plain calls with valid arguments; the last raise ends the process.
     unsafe {

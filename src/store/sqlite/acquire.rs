@@ -179,9 +179,6 @@ impl Situation {
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
             blockers.push(Blocker {
                 lease: row.view(queue::waiters(connection, &row.resource, now)?, now),
-                grant: row.grant,
-                live: row.live,
-                host_id: row.host_id.clone(),
                 reclaimable_when_gone: row.runs(),
             });
         }
@@ -244,7 +241,7 @@ fn succeed(connection: &Connection, row: &Row, fate: Fate, request: &Request, no
             let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
             end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
             let hold = match request.claim {
-                Claim::Explicit => None,
+                Claim::Explicit | Claim::Restore => None,
                 Claim::Command if row.explicit => Some((row.ttl_ms, row.operation.clone())),
                 Claim::Command => row.hold_ttl_ms.zip(row.hold_operation.clone()),
             };
@@ -254,6 +251,10 @@ fn succeed(connection: &Connection, row: &Row, fate: Fate, request: &Request, no
         Fate::Take => {
             end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
             Ok(Inherited::default())
+        }
+        Fate::Restore => {
+            end(connection, row, Ended::Failed, &format!("{before}restored by {who}"), Word::Successor, now)?;
+            Ok(Inherited { debts: debt::kept_by_own(row)?, ..Inherited::default() })
         }
         Fate::Reclaim => {
             end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;

@@ -36,8 +36,8 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, PastLease, Release, Renewal, Request, Settlement,
-    Store, StoreError, StoredReceipt,
+    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
+    Settlement, Store, StoreError, StoredReceipt,
 };
 use ledger::Ledger;
 
@@ -91,9 +91,10 @@ impl Store for SqliteStore {
         &mut self,
         holding: &Holding,
         files: &[FileRecord],
+        receipts: &[Receipt],
         limit: Duration,
     ) -> Result<Renewal, StoreError> {
-        self.ledger.write(limit, |connection, now| renew::record_files(connection, holding, files, now))
+        self.ledger.write(limit, |connection, now| renew::record_files(connection, holding, files, receipts, now))
     }
 
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {

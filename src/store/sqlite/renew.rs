@@ -3,12 +3,13 @@
 
 use rusqlite::Connection;
 
-use crate::store::{FileRecord, Holding, Renewal};
+use crate::store::{FileRecord, Holding, Receipt, Renewal};
 
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms, span};
 use super::row::{self, Row, Stored};
+use super::settle;
 
 /// The rows of a holding, one per resource, ended ones of the same grant included; none when one of them was never this
 /// holder's or is somebody else's now.
@@ -74,12 +75,14 @@ pub(super) fn record_files(
     connection: &Connection,
     holding: &Holding,
     files: &[FileRecord],
+    receipts: &[Receipt],
     now: &Now,
 ) -> Result<Renewal, Fault> {
     let rows = match going_on(connection, holding, now)? {
         Ok(rows) => rows,
         Err(answer) => return Ok(answer),
     };
+    settle::leave_receipts(connection, receipts, &rows, now)?;
     let text = debt::text(files)?;
     let mut statement = connection.prepare_cached("update leases set files = ?2, debt = '[]' where id = ?1")?;
     let mut lasts = i64::MAX;

@@ -176,6 +176,9 @@ impl Row {
     /// The row for people, its texts through the door.
     pub(super) fn view(&self, waiters: u32, now: &Now) -> LeaseView {
         LeaseView {
+            grant: self.grant,
+            live: self.live,
+            host_id: self.host_id.clone(),
             resource: self.resource.clone(),
             token: FencingToken(self.token),
             session: self.session,

@@ -25,10 +25,7 @@ pub(super) fn settle(
     if rows.iter().any(|row| row.ended) {
         return Ok(Release::NotOurs);
     }
-    for receipt in &settlement.receipts {
-        let row = rows.iter().find(|row| row.resource == receipt.resource).unwrap_or(&rows[0]);
-        leave_receipt(connection, receipt, row, now)?;
-    }
+    leave_receipts(connection, &settlement.receipts, &rows, now)?;
     for row in &rows {
         match &settlement.ending {
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
@@ -131,6 +128,21 @@ fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Re
              live_device = null, live_inode = null, debt = '[]', expires_ms = null, renewed_at = ?3 where id = ?1",
         )?
         .execute((row.id, reason, now.wall))?;
+    Ok(())
+}
+
+/// Leaves receipts under the rows of the resources that they name.
+pub(super) fn leave_receipts(
+    connection: &Connection,
+    receipts: &[Receipt],
+    rows: &[Row],
+    now: &Now,
+) -> Result<(), Fault> {
+    for receipt in receipts {
+        if let Some(row) = rows.iter().find(|row| row.resource == receipt.resource).or(rows.first()) {
+            leave_receipt(connection, receipt, row, now)?;
+        }
+    }
     Ok(())
 }
 
