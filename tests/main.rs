@@ -1,7 +1,5 @@
 //! The one test binary: real programs, real files, real processes.
 
-#![allow(clippy::disallowed_methods, reason = "bounded waits read the clock themselves")]
-
 mod world;
 
 mod canary;
