@@ -82,7 +82,6 @@ pub(crate) fn resource(name: &str) -> Resource {
 pub(crate) fn file(path: &str, before: &str) -> FileRecord {
     FileRecord {
         path: format!("/work/{path}"),
-        raw: None,
         scope: "example.org/acme/infra".to_owned(),
         key: path.to_owned(),
         before: Some(Digest::of(before.as_bytes())),

@@ -57,7 +57,7 @@ pub(crate) fn recording_files_pays_the_debt(world: &dyn World) {
     take(&mut *store, &Request { files: vec![file("a.env", "1")], ..ana.asks(&["a"]) });
     world.pass(FIRST);
     let held = take(&mut *store, &bob.asks(&["a"]));
-    let answer = store.record_files(&held, &[file("a.env", "2"), file("b.env", "1")], LIMIT).expect("answer");
+    let answer = store.record_files(&held, &[file("a.env", "2"), file("b.env", "1")], &[], LIMIT).expect("answer");
     assert_eq!(answer, locked::store::Renewal::Renewed(FIRST), "it gives no time");
     world.pass(FIRST);
     let answer = granted(&mut *store, &eve.asks(&["a"]));

@@ -58,7 +58,7 @@ pub(crate) fn one_lost_resource_of_a_set_loses_them_all(world: &dyn World) {
     world.pass(TTL);
     take(&mut *store, &bob.asks(&["b"]));
     assert_eq!(store.renew(&held, LIMIT).expect("answer"), Renewal::Gone);
-    assert_eq!(store.record_files(&held, &[], LIMIT).expect("answer"), Renewal::Gone);
+    assert_eq!(store.record_files(&held, &[], &[], LIMIT).expect("answer"), Renewal::Gone);
     take(&mut *store, &eve.asks(&["a"]));
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn a_wrong_key_or_token_renews_nothing(world: &dyn World) {
     let nothing = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: vec![] };
     for wrong in [wrong_key, wrong_token, nothing] {
         assert_eq!(store.renew(&wrong, LIMIT).expect("answer"), Renewal::Gone);
-        assert_eq!(store.record_files(&wrong, &[], LIMIT).expect("answer"), Renewal::Gone);
+        assert_eq!(store.record_files(&wrong, &[], &[], LIMIT).expect("answer"), Renewal::Gone);
     }
     world.pass(FIRST);
     take(&mut *store, &bob.asks(&["a"]));
@@ -107,7 +107,7 @@ pub(crate) fn a_holder_proven_gone_is_reclaimed_at_once(world: &dyn World) {
     let crashed = ana.asks(&["a"]);
     take(&mut *store, &crashed);
     let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
-    assert_eq!(blockers[0].grant, crashed.grant);
+    assert_eq!(blockers[0].lease.grant, crashed.grant);
     take(&mut *store, &Request { gone: vec![crashed.grant], ..bob.asks(&["a"]) });
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     assert_eq!(past[0].ended_as, Ended::Expired);
