@@ -75,7 +75,8 @@ fn said(command: &mut Command) -> Vec<Said> {
     let said: Vec<_> = text
         .lines()
         .filter_map(|line| {
-            let mut words = line.strip_prefix("session ")?.splitn(4, ' ');
+            // Not at the line's start: another process of the harness may be in the middle of one.
+            let mut words = line.split_once("session ")?.1.splitn(4, ' ');
             let mut word = || words.next().expect("four words").to_owned();
             Some(Said { id: word(), explicit: word() == "true", label: word(), source: word() })
         })
