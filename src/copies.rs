@@ -107,7 +107,7 @@ impl Chain {
             Err(error) => return Err(error),
         };
         let mut copies: Vec<Copy> = entries.filter_map(|entry| read_name(entry.ok()?.path())).collect();
-        copies.sort_by(|a, b| b.made_at.cmp(&a.made_at));
+        copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
         Ok(copies)
     }
 

@@ -1,11 +1,28 @@
 //! A hint after sops' own words, where those are known to puzzle.
 #![forbid(unsafe_code)]
 
+use std::fs;
+
+use crate::rules::{self, Command, LineEnds};
 use crate::supervise::Outcome;
 
 use super::job::Job;
 
-pub(super) fn hints(job: &Job<'_>, outcome: Outcome) -> Vec<String> {
-    let _ = (job, outcome);
-    Vec::new()
+/// What to add to what the program said itself.
+pub(super) fn hint(job: &Job<'_>, outcome: Outcome) -> Option<String> {
+    let Outcome::Exited(status) = outcome else { return None };
+    let env = |name: &str| job.context.invocation.var(name);
+    let stdout = job.context.invocation.stdout();
+    let name = job.order.program.file_name()?;
+    let cwd = &job.context.invocation.cwd;
+    let command = Command { name, args: &job.order.args, cwd, env: &env, stdout: stdout.as_ref() };
+    rules::hint(&command, status, line_ends(job))
+}
+
+/// Of the file that the program read: the source where the target is another one.
+fn line_ends(job: &Job<'_>) -> LineEnds {
+    let read = job.plan.files.first().map(|file| file.write.asked.source.as_ref().unwrap_or(&file.target.path));
+    let crlf =
+        read.and_then(|path| fs::read(path).ok()).is_some_and(|content| content.windows(2).any(|pair| pair == b"\r\n"));
+    if crlf { LineEnds::Crlf } else { LineEnds::Lf }
 }

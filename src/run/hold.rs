@@ -47,6 +47,7 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
         context,
         options,
         plan,
+        order,
         copies: state.copies()?,
         owner: owner(context, options, plan, &session, &state),
         grant: GrantId::random(),
@@ -212,7 +213,7 @@ fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
         }
         Outcome::Exited(_) | Outcome::Signaled(_) => {}
     }
-    for hint in super::hint::hints(job, outcome) {
+    if let Some(hint) = super::hint::hint(job, outcome) {
         report::say(&format!("locked: {hint}"));
     }
     if let Some(telling) = &decision.telling {

@@ -12,7 +12,7 @@ use crate::rules;
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
-use crate::supervise::Outcome;
+use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::{Before, Context, Options, files, receipt};
@@ -22,6 +22,7 @@ pub(super) struct Job<'a> {
     pub(super) context: &'a Context,
     pub(super) options: &'a Options,
     pub(super) plan: &'a HoldPlan,
+    pub(super) order: &'a Order,
     pub(super) state: &'a StateDir,
     pub(super) copies: PathBuf,
     pub(super) owner: Owner,

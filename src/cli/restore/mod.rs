@@ -67,7 +67,8 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
             hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
             Ok(answer(verb.json, &done.json, Some(done.text)))
         }
-        Err(Left { refusal, status, still_bad }) => {
+        Err(left) => {
+            let Left { refusal, status, still_bad } = *left;
             hold.give_back(still_bad)?;
             Err(refuse(&refusal, status))
         }
@@ -94,7 +95,7 @@ impl Work<'_> {
         canary::look(&Sample { path, before: None, expect: &expect }, &self.arbiter)
     }
 
-    fn accept(&self) -> Result<Done, Left> {
+    fn accept(&self) -> Result<Done, Box<Left>> {
         let content = self.content()?;
         let kind = match self.look(&self.target.path) {
             Verdict::Sound | Verdict::Unverified(_) => ReceiptKind::Adopted,
@@ -107,7 +108,7 @@ impl Work<'_> {
         Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
     }
 
-    fn bring_back(&self, hold: &Hold<'_>) -> Result<Done, Left> {
+    fn bring_back(&self, hold: &Hold<'_>) -> Result<Done, Box<Left>> {
         let bad =
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
@@ -143,7 +144,7 @@ impl Work<'_> {
     }
 
     /// What is wrong with the file now. A sound file is never overwritten.
-    fn why_bad(&self, content: &[u8], hold: &Hold<'_>) -> Result<String, Left> {
+    fn why_bad(&self, content: &[u8], hold: &Hold<'_>) -> Result<String, Box<Left>> {
         match self.look(&self.target.path) {
             Verdict::Bad(fault) => Ok(fault.to_string()),
             _ if matches!(canary::sniff(content), Kind::Plain) => Ok("it is plaintext".to_owned()),
@@ -156,14 +157,14 @@ impl Work<'_> {
                     retry: "no".to_owned(),
                     next,
                 };
-                Err(Left { refusal, status: exit::USAGE, still_bad: hold.reason() })
+                Err(Box::new(Left { refusal, status: exit::USAGE, still_bad: hold.reason() }))
             }
         }
     }
 
     /// Writes the version over the bad file, if that is still the one that was found bad; what is overwritten is put
     /// aside, unless it is plaintext.
-    fn put(&self, bad: &Before, version: &Version) -> Result<(), Left> {
+    fn put(&self, bad: &Before, version: &Version) -> Result<(), Box<Left>> {
         let now = Before::read(&self.target.path).map_err(|error| self.cannot(&error.to_string()))?;
         if now.digest() != bad.digest() {
             return Err(self.cannot("it changed while it was looked at"));
@@ -181,7 +182,7 @@ impl Work<'_> {
         write().map_err(|error| self.cannot(&format!("it cannot be written: {error}")))
     }
 
-    fn content(&self) -> Result<Vec<u8>, Left> {
+    fn content(&self) -> Result<Vec<u8>, Box<Left>> {
         match Before::read(&self.target.path) {
             Ok(Before { content: Some(content) }) => Ok(content),
             Ok(_) => Err(self.cannot("it does not exist")),
@@ -200,7 +201,7 @@ impl Work<'_> {
         Done { receipt, json, text }
     }
 
-    fn still_bad(&self, why: String, next: &str) -> Left {
+    fn still_bad(&self, why: String, next: &str) -> Box<Left> {
         let refusal = Refusal {
             word: "QUARANTINED",
             what: format!("{} stays quarantined: {why}", self.shown),
@@ -208,10 +209,10 @@ impl Work<'_> {
             retry: "no".to_owned(),
             next: next.to_owned(),
         };
-        Left { refusal, status: exit::QUARANTINED, still_bad: Some(format!("{}: {why}", self.shown)) }
+        Box::new(Left { refusal, status: exit::QUARANTINED, still_bad: Some(format!("{}: {why}", self.shown)) })
     }
 
-    fn plaintext(&self) -> Left {
+    fn plaintext(&self) -> Box<Left> {
         let next = format!(
             "encrypt it with the sops program itself, then locked restore {0} --accept; or throw the plaintext away: locked restore {0} --from proven",
             self.shown
@@ -219,7 +220,7 @@ impl Work<'_> {
         self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
     }
 
-    fn cannot(&self, why: &str) -> Left {
+    fn cannot(&self, why: &str) -> Box<Left> {
         let refusal = Refusal {
             word: "REFUSED",
             what: format!("{} was not restored: {why}", self.shown),
@@ -227,6 +228,6 @@ impl Work<'_> {
             retry: "yes, after a look at the file".to_owned(),
             next: format!("ls -l {}", self.shown),
         };
-        Left { refusal, status: exit::INTERNAL, still_bad: Some(format!("{}: {why}", self.shown)) }
+        Box::new(Left { refusal, status: exit::INTERNAL, still_bad: Some(format!("{}: {why}", self.shown)) })
     }
 }

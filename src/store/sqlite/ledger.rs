@@ -139,6 +139,7 @@ impl Ledger {
 }
 
 /// Waits before the next try, longer each time, never in step with others; false when the deadline has come.
+#[expect(clippy::disallowed_methods, reason = "SQLite tells nobody when the lock is free")]
 fn wait_a_little(count: i32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
