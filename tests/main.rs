@@ -3,6 +3,7 @@
 mod world;
 
 mod canary;
+mod cli;
 mod creation;
 mod differential;
 mod docs;
@@ -12,6 +13,7 @@ mod invocation;
 mod naming;
 mod program;
 mod rules;
+mod run;
 mod state;
 mod store;
 

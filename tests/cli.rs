@@ -1,0 +1,4 @@
+//! The command line: verbs, options, refusals and help, through the binary as built.
+#![forbid(unsafe_code)]
+
+mod cases;
