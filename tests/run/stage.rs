@@ -1,9 +1,8 @@
 //! The stage of the end-to-end tests: a repository with a SOPS file, sessions of their own, holders that stay until
 //! they are told to go, and programs that stand where sops stands.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -119,6 +118,26 @@ impl Stage {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
     }
 
+    /// The kinds of the receipts, oldest first.
+    pub(crate) fn receipts(&self) -> Vec<String> {
+        let database = self.database();
+        let mut statement = database.prepare("select kind from receipts order by id").expect("receipts");
+        let kinds = statement.query_map([], |row| row.get(0)).expect("receipts");
+        kinds.collect::<Result<_, _>>().expect("receipts")
+    }
+
+    /// The store's own file, for what no verb shows and for letting time pass.
+    pub(crate) fn database(&self) -> rusqlite::Connection {
+        let database = rusqlite::Connection::open(self.world.state().join("locked.db")).expect("database");
+        database.busy_timeout(LIMIT).expect("timeout");
+        database
+    }
+
+    /// Every lease that can expire expires now.
+    pub(crate) fn let_leases_expire(&self) {
+        self.database().execute("update leases set expires_ms = 0 where expires_ms is not null", []).expect("update");
+    }
+
     /// Who may write the file now: nothing means everybody.
     pub(crate) fn state(&self) -> Option<String> {
         let status = self.status();
@@ -220,6 +239,18 @@ pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     processes().filter(is_child).collect()
 }
 
+/// Every process below this one.
+pub(crate) fn tree_below(pid: u32) -> Vec<u32> {
+    let children = children_of(pid);
+    children.iter().copied().chain(children.iter().flat_map(|child| tree_below(*child))).collect()
+}
+
+/// Ended; one that waits to be reaped has ended too.
+pub(crate) fn is_gone(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_none_or(|state| state == "Z")
+}
+
 /// Every process.
 pub(crate) fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("/proc");
@@ -248,18 +279,4 @@ pub(crate) fn contains(hay: &[u8], needle: &str) -> bool {
 pub(crate) fn kill(signal: &str, pid: u32) {
     let sent = Command::new("sh").args(["-c", "kill -s \"$1\" \"$2\"", "kill", signal, &pid.to_string()]).status();
     assert!(sent.expect("sh runs").success(), "kill -{signal} {pid}");
-}
-
-/// The whole standard output of a process that has been started with a pipe there.
-pub(crate) fn rest_of(child: &mut Child) -> String {
-    let mut said = String::new();
-    if let Some(stdout) = child.stdout.as_mut() {
-        stdout.read_to_string(&mut said).expect("UTF-8");
-    }
-    said
-}
-
-/// A word as `OsStr`.
-pub(crate) fn word(text: &str) -> &OsStr {
-    OsStr::new(text)
 }
