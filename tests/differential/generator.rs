@@ -62,6 +62,8 @@ const MAIN: &[&str] = &[
     "encrypt|--output|ln/../e.yaml|p.yaml",
     "decrypt|ln/../e.yaml|-i",
     "--|decrypt|-i|e.env",
+    "edit|--ignore-mac|--|e.yaml|-s",
+    "encrypt|--output|--|p.yaml|-i",
     "set|--input-type|dotenv|--output-type|dotenv|x.env.sops|[\"A\"]|\"9\"",
     "encrypt|--filename-override|x.json|--output|new.json",
     "rotate|-i|link.env",
