@@ -44,7 +44,8 @@ pub enum Mode {
     Try,
     /// Busy leaves or refreshes a ticket, which is skipped when it was silent for this long.
     Wait {
-        /// Silence after which others skip the ticket.
+        /// Silence after which others skip the ticket. Polls refresh it when half of this has passed, so poll at least
+        /// three times within it.
         silence: Duration,
     },
 }

@@ -19,6 +19,8 @@ const STATE: &str = "LOCKED_TEST_STATE";
 pub(crate) enum Task {
     /// Acquires one shared resource, waiting for its turn, and releases it.
     Turn,
+    /// Acquires a resource of its own and releases it.
+    Own,
     /// Acquires resource after resource until the store says no.
     Fill,
 }
@@ -41,6 +43,7 @@ pub(crate) fn child_through(launcher: &[&str], binary: &Path, task: Task, state:
 fn prepare(command: &mut Command, task: Task, state: &Path) {
     let task = match task {
         Task::Turn => "turn",
+        Task::Own => "own",
         Task::Fill => "fill",
     };
     command
@@ -71,7 +74,11 @@ fn a_contender_in_a_process_of_its_own() {
     let (Some(task), Some(state)) = (std::env::var_os(TASK), std::env::var_os(STATE)) else { return };
     let answer = state_at(Path::new(&state)).and_then(|state| {
         let mut store = SqliteStore::new(&state, Arc::new(SystemClock::new()));
-        if task == "turn" { turn(&mut store) } else { fill(&mut store) }
+        match task.to_str() {
+            Some("fill") => fill(&mut store),
+            Some("own") => turn(&mut store, &format!("r{}", std::process::id())),
+            _ => turn(&mut store, "shared"),
+        }
     });
     match answer {
         Ok(()) => println!("\nchild: ok"),
@@ -79,8 +86,8 @@ fn a_contender_in_a_process_of_its_own() {
     }
 }
 
-fn turn(store: &mut dyn Store) -> Result<(), StoreError> {
-    let request = actor("child").waits_for(&["shared"]);
+fn turn(store: &mut dyn Store, name: &str) -> Result<(), StoreError> {
+    let request = actor("child").waits_for(&[name]);
     while let Acquisition::Busy { .. } = store.acquire(&request, LIMIT)? {
         // As a waiter polls; without a pause, 64 of them would leave no time for the work.
         std::thread::sleep(std::time::Duration::from_millis(20));

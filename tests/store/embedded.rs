@@ -3,29 +3,39 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use locked::clock::SystemClock;
 use locked::store::{Ended, Ending, HistoryFilter, Release, Renewal, Request, Settlement, SqliteStore, StoreError};
 use locked::terms::GrantId;
 
-use super::cast::{LIMIT, actor, busy, receipt, release, take};
+use super::cast::{LIMIT, SILENCE, actor, busy, receipt, release, take};
 use super::child::{Task, child, said};
 use super::contract::World as _;
 use super::sqlite::Embedded;
 
-#[test]
-fn many_processes_share_a_fresh_file() {
-    let world = Embedded::new();
+/// Runs so many contenders at once; each must succeed.
+fn processes(world: &Embedded, number: usize, task: Task) {
     let state = world.state();
-    let running: Vec<_> = (0..64).map(|_| child(Task::Turn, state.path()).spawn().expect("starts")).collect();
-    let outputs: Vec<_> = running.into_iter().map(|child| child.wait_with_output().expect("ends")).collect();
-    for output in &outputs {
-        assert_eq!(said(output), "ok");
+    let running: Vec<_> = (0..number).map(|_| child(task, state.path()).spawn().expect("starts")).collect();
+    for child in running {
+        assert_eq!(said(&child.wait_with_output().expect("ends")), "ok");
     }
-    let past = world.store().history(&HistoryFilter { limit: Some(100), ..HistoryFilter::default() }, LIMIT);
-    let past = past.expect("answer");
-    assert_eq!(past.len(), 64);
+}
+
+#[test]
+fn many_processes_make_a_fresh_file_at_once() {
+    let world = Embedded::new();
+    processes(&world, 64, Task::Own);
+    let filter = HistoryFilter { limit: Some(100), ..HistoryFilter::default() };
+    assert_eq!(world.store().history(&filter, LIMIT).expect("answer").len(), 64);
+}
+
+#[test]
+fn many_processes_take_turns() {
+    let world = Embedded::new();
+    processes(&world, 12, Task::Turn);
+    let past = world.store().history(&HistoryFilter::default(), LIMIT).expect("answer");
+    assert_eq!(past.len(), 12);
     assert!(past.windows(2).all(|pair| pair[0].token > pair[1].token), "one after the other");
 }
 
@@ -84,14 +94,14 @@ fn a_blocked_poll_writes_only_to_refresh_its_ticket() {
     let ticket = content();
     assert_ne!(ticket, before);
     let mut store = world.store();
-    for _poll in 0..9 {
-        world.pass(Duration::from_millis(100));
+    for _poll in 0..4 {
+        world.pass(SILENCE / 10);
         busy(&mut *store, &waiting);
     }
     assert_eq!(content(), ticket);
-    world.pass(Duration::from_millis(100));
+    world.pass(SILENCE / 10);
     busy(&mut *store, &waiting);
-    assert_ne!(content(), ticket, "after a second it says that it is still there");
+    assert_ne!(content(), ticket, "after half of its silence it says that it is still there");
     // A poll needs no write lock: another's unfinished write does not stop it.
     let writer = world.raw();
     writer.execute_batch("begin immediate").expect("writes");
