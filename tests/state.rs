@@ -136,11 +136,14 @@ fn what_root_makes_for_another_user_belongs_to_that_user() {
     // And root goes nowhere that the user could not go: a link to a place of root's own leads to a refusal.
     let secret = root.path().join("secret");
     std::fs::write(&secret, "root's").expect("secret");
-    set_mode(&secret, 0o600);
     std::fs::remove_file(path.join("locked.db")).expect("removed");
     symlink(&secret, path.join("locked.db")).expect("link");
-    let mut store = locked::store::SqliteStore::new(&state, std::sync::Arc::new(SystemClock::new()));
-    store.store_id(std::time::Duration::from_secs(1)).expect_err("not for this user");
+    for bits in [0o600, 0o640] {
+        // The second is open to root's group, which this process still has.
+        set_mode(&secret, bits);
+        let mut store = locked::store::SqliteStore::new(&state, std::sync::Arc::new(SystemClock::new()));
+        store.store_id(std::time::Duration::from_secs(1)).expect_err("not for this user");
+    }
     let copies = std::fs::read_dir(&path).expect("list").map(|it| it.expect("entry").file_name());
     assert!(!copies.into_iter().any(|name| name.to_string_lossy().contains("corrupt")), "no copy of root's secret");
     live.remove();

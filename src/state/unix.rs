@@ -79,12 +79,20 @@ impl Account {
         }
     }
 
+    /// We are root and this account is not: what lies in its directories may be a trap.
+    pub(crate) fn is_foreign(self) -> bool {
+        Self::ours().is_root() && !self.is_root()
+    }
+
     /// Until the guard falls, this thread touches files as this account: what root makes in a user's directory belongs
-    /// to the user, and a link laid there leads root nowhere that the user could not go. Nothing happens unless we are
+    /// to the user, and a link laid there leads root hardly further than the user could go (root's supplementary groups stay,
+    /// so whoever reads there does not follow links either). Nothing happens unless we are
     /// root and the account is not.
     pub(crate) fn act(self) -> Acting {
-        let needed = Self::ours().is_root() && !self.is_root();
-        Acting { before: needed.then(|| set_file_account(self)), _this_thread_only: std::marker::PhantomData }
+        Acting {
+            before: self.is_foreign().then(|| set_file_account(self)),
+            _this_thread_only: std::marker::PhantomData,
+        }
     }
 }
 
@@ -206,7 +214,7 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 }
 
 /// Opens an existing file without making it, following a link, or waiting for anything.
-pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }

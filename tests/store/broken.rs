@@ -1,5 +1,6 @@
 //! The broken world: full, read-only, damaged, newer. Each has a clear error with the remedy, and nothing is lost.
 
+use std::io::BufRead as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -194,4 +195,26 @@ fn a_directory_that_vanishes_is_an_error_and_a_new_store_afterwards() {
     assert!(store.renew(&held, LIMIT).is_err(), "an error, not an answer");
     let mut store = world.store();
     assert!(granted(&mut *store, &actor("bob").asks(&["a"])).unsettled.is_empty());
+}
+
+#[test]
+fn writers_that_are_killed_leave_a_whole_store() {
+    let world = Embedded::new();
+    for round in 0..6 {
+        let mut writers: Vec<_> =
+            (0..3).map(|_| child(Task::Cycle, world.state().path()).spawn().expect("starts")).collect();
+        for writer in &mut writers {
+            let output = std::io::BufReader::new(writer.stdout.as_mut().expect("output"));
+            let cycles = output.lines().map_while(Result::ok).filter(|line| line == "cycle");
+            assert_eq!(cycles.take(5 + round).count(), 5 + round);
+            writer.kill().expect("killed");
+        }
+        for mut writer in writers {
+            writer.wait().expect("ends");
+        }
+        let held = take(&mut *world.store(), &actor("ana").asks(&["a"]));
+        release(&mut *world.store(), &held);
+    }
+    let whole: String = world.raw().query_row("pragma integrity_check", [], |row| row.get(0)).expect("check");
+    assert_eq!(whole, "ok");
 }

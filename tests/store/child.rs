@@ -21,6 +21,8 @@ pub(crate) enum Task {
     Turn,
     /// Acquires a resource of its own and releases it.
     Own,
+    /// Acquires and releases without end, saying so each time.
+    Cycle,
     /// Acquires resource after resource until the store says no.
     Fill,
 }
@@ -44,6 +46,7 @@ fn prepare(command: &mut Command, task: Task, state: &Path) {
     let task = match task {
         Task::Turn => "turn",
         Task::Own => "own",
+        Task::Cycle => "cycle",
         Task::Fill => "fill",
     };
     command
@@ -75,6 +78,12 @@ fn a_contender_in_a_process_of_its_own() {
     let answer = state_at(Path::new(&state)).and_then(|state| {
         let mut store = SqliteStore::new(&state, Arc::new(SystemClock::new()));
         match task.to_str() {
+            Some("cycle") => loop {
+                if let Err(error) = turn(&mut store, &format!("r{}", std::process::id())) {
+                    break Err(error);
+                }
+                println!("\ncycle");
+            },
             Some("fill") => fill(&mut store),
             Some("own") => turn(&mut store, &format!("r{}", std::process::id())),
             _ => turn(&mut store, "shared"),

@@ -126,8 +126,14 @@ impl Ledger {
 
     fn open(&self) -> Result<Connection, Fault> {
         // Without CREATE: SQLite would make the file with the mode that the umask leaves.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&self.file, flags)?;
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut file = self.file.clone();
+        if self.account.is_foreign() {
+            // SQLite's flag refuses a link anywhere in the path, so the honest ones before the end are resolved here.
+            flags |= OpenFlags::SQLITE_OPEN_NOFOLLOW;
+            file = without_links(&file);
+        }
+        let mut connection = Connection::open_with_flags(&file, flags)?;
         let deadline = Arc::clone(&self.deadline);
         // Order: before any other statement, also before pragmas, which read the file.
         connection.busy_handler(Some(move |count| {
@@ -136,6 +142,14 @@ impl Ledger {
         // The journal stays in mode DELETE: four fsyncs for each write; TRUNCATE and PERSIST cost five (measured).
         connection.pragma_update(None, "synchronous", "FULL")?;
         Ok(connection)
+    }
+}
+
+/// The file in its directory's real place; unchanged when that cannot be found, and opening tells why.
+fn without_links(file: &Path) -> PathBuf {
+    match (file.parent().map(Path::canonicalize), file.file_name()) {
+        (Some(Ok(directory)), Some(name)) => directory.join(name),
+        _ => file.to_owned(),
     }
 }
 
