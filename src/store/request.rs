@@ -85,8 +85,9 @@ pub struct Request {
     pub files: Vec<FileRecord>,
     /// The effect cannot be stopped by stopping the process (ssh, docker, gh).
     pub remote: bool,
-    /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. The store ends such
-    /// leases as expired if they are not kept, and drops such tickets.
+    /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. Their running leases
+    /// expire at once, also those that are not asked for here; each row ends when somebody takes it, with its debt. A
+    /// remote effect gets one TTL first. Such tickets are dropped.
     pub gone: Vec<GrantId>,
 }
 

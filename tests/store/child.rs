@@ -97,9 +97,10 @@ fn a_contender_in_a_process_of_its_own() {
 
 fn turn(store: &mut dyn Store, name: &str) -> Result<(), StoreError> {
     let request = actor("child").waits_for(&[name]);
-    while let Acquisition::Busy { .. } = store.acquire(&request, LIMIT)? {
-        // As a waiter polls; without a pause, 64 of them would leave no time for the work.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    while let Acquisition::Busy { ahead, .. } = store.acquire(&request, LIMIT)? {
+        // As a waiter polls: the further behind, the less often.
+        let place = u32::try_from(ahead.len()).expect("fits") + 1;
+        std::thread::sleep(std::time::Duration::from_millis(20).saturating_mul(place.min(50)));
     }
     let held = take(store, &request);
     release(store, &held);

@@ -153,15 +153,17 @@ fn without_links(file: &Path) -> PathBuf {
     }
 }
 
-/// Waits before the next try, longer each time, never in step with others; false when the deadline has come.
+/// Waits before the next try, twice as long each time up to a quarter of a second, never in step with others; false when
+/// the deadline has come. Every try costs a dozen system calls: hundreds of contenders that try often would take the
+/// processor from the one that writes.
 fn wait_a_little(count: i32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return false;
     }
-    let longest = 1_000_u64 << count.clamp(0, 4);
+    let usual = 1_000_u64 << count.clamp(0, 8);
     let random = RandomState::new().hash_one(count);
-    std::thread::sleep(Duration::from_micros(500 + random % longest).min(left));
+    std::thread::sleep(Duration::from_micros(usual / 2 + random % usual).min(left));
     true
 }
 
