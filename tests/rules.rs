@@ -221,6 +221,9 @@ fn from_bytes(bytes: &[u8]) -> OsString {
 }
 
 proptest! {
+    // A failure is told in full by its own output; nothing is written beside the sources.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn no_command_line_is_too_strange(args in prop::collection::vec(argument(), 0..9), exit in 0..256_i32) {
         let stdout = Stdout { path: "/w/x.env.sops".into(), append: false };

@@ -21,4 +21,4 @@ use unix as platform;
 
 pub use directory::StateDir;
 pub use live::{Gone, LiveFile, born, discard, probe};
-pub(crate) use platform::{Account, Acting};
+pub(crate) use platform::{Account, Acting, open_existing};

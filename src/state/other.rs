@@ -43,6 +43,10 @@ impl Account {
         std::env::home_dir()
     }
 
+    pub(crate) fn is_foreign(self) -> bool {
+        false
+    }
+
     pub(crate) fn act(self) -> Acting {
         Acting
     }
@@ -73,7 +77,7 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 

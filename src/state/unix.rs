@@ -79,50 +79,51 @@ impl Account {
         }
     }
 
+    /// We are root and this account is not: what lies in its directories may be a trap.
+    pub(crate) fn is_foreign(self) -> bool {
+        Self::ours().is_root() && !self.is_root()
+    }
+
     /// Until the guard falls, this thread touches files as this account: what root makes in a user's directory belongs
-    /// to the user, and a link laid there leads root nowhere that the user could not go. Nothing happens unless we are
+    /// to the user, and a link laid there leads root hardly further than the user could go (root's supplementary groups stay,
+    /// so whoever reads there does not follow links either). Nothing happens unless we are
     /// root and the account is not.
     pub(crate) fn act(self) -> Acting {
-        let ours = Self::ours();
-        let needed = ours.is_root() && !self.is_root();
-        if needed {
-            set_file_account(self.gid, Some(self.uid));
+        Acting {
+            before: self.is_foreign().then(|| set_file_account(self)),
+            _this_thread_only: std::marker::PhantomData,
         }
-        Acting { back: needed.then_some(ours), _this_thread_only: std::marker::PhantomData }
     }
 }
 
-/// See [`Account::act`].
+/// See [`Account::act`]. Guards nest.
 #[must_use]
 pub(crate) struct Acting {
-    back: Option<Account>,
+    before: Option<Account>,
     _this_thread_only: std::marker::PhantomData<*const ()>,
 }
 
 impl Drop for Acting {
     fn drop(&mut self) {
-        if let Some(ours) = self.back {
-            set_file_account(ours.gid, Some(ours.uid));
+        if let Some(before) = self.before {
+            set_file_account(before);
         }
     }
 }
 
-/// Sets group and user for file access, of this thread alone (`setfsuid(2)`).
+/// Sets group and user for file access, of this thread alone (`setfsuid(2)`), and says what they were.
 #[cfg(target_os = "linux")]
-fn set_file_account(gid: u32, uid: Option<u32>) {
-    // SAFETY: plain numbers. For root neither call fails; the answer (the former id) says nothing of use.
-    // Order: the group first; leaving root's uid takes the right to change it along, and the way back needs only uid 0.
-    unsafe {
-        libc::setfsgid(gid);
-        if let Some(uid) = uid {
-            libc::setfsuid(uid);
-        }
-    }
+fn set_file_account(account: Account) -> Account {
+    // SAFETY: plain numbers. A process whose effective user is root may always set both; the answer is the former id.
+    let (gid, uid) = unsafe { (libc::setfsgid(account.gid), libc::setfsuid(account.uid)) };
+    Account { uid: uid.cast_unsigned(), gid: gid.cast_unsigned() }
 }
 
 /// Other systems have no such call per thread; there root's files stay root's.
 #[cfg(not(target_os = "linux"))]
-fn set_file_account(_gid: u32, _uid: Option<u32>) {}
+fn set_file_account(_account: Account) -> Account {
+    Account::ours()
+}
 
 /// What an opened directory says of itself.
 pub(super) struct Seen {
@@ -213,7 +214,7 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 }
 
 /// Opens an existing file without making it, following a link, or waiting for anything.
-pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }

@@ -30,7 +30,7 @@ pub struct Granted {
     /// How long the store honours the grant, counted from when the request was sent.
     pub lasts: Duration,
     /// Predecessors that ended without settling: their files are proven before anything is spawned. Empty rows
-    /// (without files) are not listed.
+    /// (without files) are not listed; a resource can be listed several times, oldest first.
     pub unsettled: Vec<Unsettled>,
     /// The resources that were adopted from this session's own holding.
     pub adopted: Vec<Resource>,
@@ -49,7 +49,8 @@ pub struct Unsettled {
     pub operation: String,
     /// Where it ran; files can be proven only there.
     pub host: String,
-    /// The files it may have written, with their digests before (its own debt to earlier ones included).
+    /// The files it may have written, with their digests before. Debt that it had to earlier ones comes as entries of
+    /// their own, oldest first, since they may have run elsewhere.
     pub files: Vec<FileRecord>,
 }
 

@@ -44,7 +44,8 @@ pub enum Mode {
     Try,
     /// Busy leaves or refreshes a ticket, which is skipped when it was silent for this long.
     Wait {
-        /// Silence after which others skip the ticket.
+        /// Silence after which others skip the ticket. Polls refresh it when half of this has passed, so poll at least
+        /// three times within it.
         silence: Duration,
     },
 }
@@ -86,8 +87,9 @@ pub struct Request {
     pub files: Vec<FileRecord>,
     /// The effect cannot be stopped by stopping the process (ssh, docker, gh).
     pub remote: bool,
-    /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. The store ends such
-    /// leases as expired if they are not kept, and drops such tickets.
+    /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. Their running leases
+    /// expire at once, also those that are not asked for here; each row ends when somebody takes it, with its debt. A
+    /// remote effect gets one TTL first. Such tickets are dropped.
     pub gone: Vec<GrantId>,
 }
 

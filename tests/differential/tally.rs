@@ -139,8 +139,11 @@ impl fmt::Display for Tally {
         writeln!(f, "  predicted, editor idle     {}", self.unchanged)?;
         writeln!(f, "  predicted, exit 0, nothing {} ({:.2} %)", self.idle.len(), percent(self.idle.len()))?;
         writeln!(f, "  passed, nothing written    {}", self.passed)?;
-        writeln!(f, "  killed after 20 s          {}", self.killed)?;
+        writeln!(f, "  killed after 8 s           {}", self.killed)?;
         writeln!(f, "  written, not predicted     {}", self.surprises.len())?;
+        for line in self.idle.iter().take(10) {
+            writeln!(f, "    locked for nothing: {line}")?;
+        }
         for (form, count) in &self.forms {
             writeln!(f, "    {count:5} {form}")?;
         }

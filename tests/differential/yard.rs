@@ -117,7 +117,7 @@ impl Yard {
         let before = snapshot(&work);
         let mut sops = self.world.command("timeout");
         // A group of its own, killed as a whole: an editor that sops starts again and again must not outlive the run.
-        sops.args(["-s", "KILL", "20"]).arg(real_sops()).args(&args).current_dir(&work).envs(&env);
+        sops.args(["-s", "KILL", "8"]).arg(real_sops()).args(&args).current_dir(&work).envs(&env);
         sops.stderr(Stdio::null()).stdout(output.map_or_else(Stdio::null, Stdio::from));
         if line.stdin {
             sops.stdin(fs::File::open(place.join("stdin")).expect("stdin"));
@@ -126,7 +126,9 @@ impl Yard {
         let mut changed = difference(&before, &snapshot(&work));
         if let Some(path) = redirected {
             // Help and plaintext in a file of the reader's own are no write; ciphertext is.
-            let is_cipher = fs::read(&path).is_ok_and(|now| now.windows(16).any(|part| part == b"ENC[AES256_GCM,d"));
+            let now = fs::read(&path).unwrap_or_default();
+            let old = before.get(&path).map_or(0, |content| if now.starts_with(content) { content.len() } else { 0 });
+            let is_cipher = now[old..].windows(16).any(|part| part == b"ENC[AES256_GCM,d");
             changed.retain(|file| *file != path || is_cipher);
         }
         fs::remove_dir_all(&place).expect("clean");

@@ -51,6 +51,10 @@ impl Embedded {
         StateDir::open(&env).expect("state directory")
     }
 
+    pub(crate) fn root(&self) -> &std::path::Path {
+        self.root.path()
+    }
+
     pub(crate) fn raw(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.state().path().join("locked.db")).expect("file")
     }

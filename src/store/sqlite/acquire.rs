@@ -17,22 +17,28 @@ use super::queue::{self, Ticket};
 use super::row::{self, Row, live_columns};
 use super::settle::{Word, end};
 
-/// Looks first, so that a blocked poll takes no write lock; then does it under the lock.
-pub(super) fn acquire(ledger: &mut Ledger, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
+/// Looks first if asked to, so that a blocked poll takes no write lock; then does it under the lock.
+pub(super) fn acquire(
+    ledger: &mut Ledger,
+    request: &Request,
+    looks_first: bool,
+    limit: Duration,
+) -> Result<Acquisition, StoreError> {
     let begun = Instant::now();
-    let peeked = ledger.read(limit, |connection, now| {
-        let situation = Situation::of(connection, request, now)?;
-        if situation.is_told_without_writing(request, now) {
-            return situation.busy(connection, now).map(Some);
-        }
-        Ok(None)
-    })?;
-    match peeked {
-        Some(busy) => Ok(busy),
-        None => {
-            ledger.write(limit.saturating_sub(begun.elapsed()), |connection, now| under_lock(connection, request, now))
-        }
+    if looks_first && let Some(busy) = ledger.read(limit, |connection, now| look(connection, request, now))? {
+        return Ok(busy);
     }
+    let left = limit.saturating_sub(begun.elapsed());
+    ledger.write(left, |connection, now| under_lock(connection, request, now))
+}
+
+/// The answer, if it is "busy" and there is nothing to write.
+fn look(connection: &Connection, request: &Request, now: &Now) -> Result<Option<Acquisition>, Fault> {
+    let situation = Situation::of(connection, request, now)?;
+    if situation.is_told_without_writing(request, now) {
+        return situation.busy(connection, now).map(Some);
+    }
+    Ok(None)
 }
 
 fn under_lock(connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {

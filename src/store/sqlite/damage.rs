@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::state::Account;
+use crate::state::{Account, open_existing};
 use crate::store::StoreError;
 
 /// So many different damages keep a copy each.
@@ -14,7 +14,7 @@ const MOST_COPIES: u32 = 100;
 /// Puts a copy of the damaged file beside it as `<name>.corrupt-<n>` (0600), once per distinct content, and says so.
 pub(super) fn put_aside(file: &Path, why: String, account: Account) -> StoreError {
     let _as_owner = account.act();
-    match copy_once(file) {
+    match copy_once(file, account) {
         Ok(copy) => StoreError::Corrupt { path: file.to_owned(), why, copy },
         Err(error) if error.kind() == io::ErrorKind::StorageFull => StoreError::Full { path: file.to_owned() },
         Err(error) => StoreError::Failed(format!("it is damaged ({why}), and no copy could be put aside: {error}")),
@@ -23,10 +23,10 @@ pub(super) fn put_aside(file: &Path, why: String, account: Account) -> StoreErro
 
 /// The copy with this content: an earlier one, or a new one under the first free number. A name is only ever linked to
 /// a whole copy, so that parallel processes agree on one.
-fn copy_once(file: &Path) -> io::Result<PathBuf> {
+fn copy_once(file: &Path, account: Account) -> io::Result<PathBuf> {
     let directory = file.parent().unwrap_or(Path::new("/"));
     let mut whole = tempfile::Builder::new().prefix(".copy-").tempfile_in(directory)?;
-    io::copy(&mut File::open(file)?, &mut whole)?;
+    io::copy(&mut open(file, account)?, &mut whole)?;
     whole.as_file().sync_all()?;
     for number in 1..=MOST_COPIES {
         let mut name = file.as_os_str().to_owned();
@@ -35,7 +35,7 @@ fn copy_once(file: &Path) -> io::Result<PathBuf> {
         match std::fs::hard_link(whole.path(), &copy) {
             Ok(()) => return Ok(copy),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if same_content(&copy, whole.path())? {
+                if same_content(open(&copy, account)?, File::open(whole.path())?)? {
                     return Ok(copy);
                 }
             }
@@ -45,8 +45,12 @@ fn copy_once(file: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("there are {MOST_COPIES} copies already")))
 }
 
-fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+/// In another's directory no link is followed: the copy must not show what only root may read.
+fn open(file: &Path, account: Account) -> io::Result<File> {
+    if account.is_foreign() { open_existing(file) } else { File::open(file) }
+}
+
+fn same_content(mut one: File, mut other: File) -> io::Result<bool> {
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
     }
@@ -73,7 +77,7 @@ mod tests {
         let file = directory.path().join("locked.db");
         let put = |content: &str| {
             std::fs::write(&file, content).expect("damage");
-            copy_once(&file).expect("copy")
+            copy_once(&file, Account::ours()).expect("copy")
         };
         let first = put("one");
         assert_eq!(put("one"), first, "the same damage twice");

@@ -38,3 +38,129 @@ pub(super) fn fate(row: &Row, request: &Request, key_hash: &str, now: &Now) -> F
         _ => Fate::Blocks,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use uuid::Uuid;
+
+    use crate::store::{Claim, Mode, Owner};
+    use crate::terms::{GrantId, LeaseKey, Resource, ResourceName, Scope, SessionId};
+
+    use super::*;
+
+    const OURS: SessionId = SessionId(Uuid::from_u128(1));
+    const OTHERS: SessionId = SessionId(Uuid::from_u128(2));
+
+    fn resource() -> Resource {
+        Resource { name: ResourceName::of("sops", b"a"), scope: Scope::global() }
+    }
+
+    fn row(session: SessionId, change: impl FnOnce(&mut Row)) -> Row {
+        let text = String::new;
+        let mut row = Row {
+            id: 1,
+            resource: resource(),
+            token: 1,
+            grant: GrantId(Uuid::from_u128(3)),
+            key_hash: text(),
+            session,
+            label: text(),
+            host: text(),
+            host_id: text(),
+            pid: None,
+            operation: text(),
+            state: Stored::Held,
+            explicit: false,
+            takeable: false,
+            revoked: false,
+            remote: false,
+            adopted: false,
+            settled: false,
+            reason: None,
+            live: None,
+            files: text(),
+            debt: text(),
+            ttl_ms: 1_000,
+            hold_ttl_ms: None,
+            hold_operation: None,
+            boot: "this".to_owned(),
+            expires_ms: Some(10_001),
+            acquired_at: 0,
+            renewed_at: 0,
+            ended: false,
+        };
+        change(&mut row);
+        row
+    }
+
+    fn request() -> Request {
+        Request {
+            grant: GrantId(Uuid::from_u128(4)),
+            key: LeaseKey::random().expect("randomness"),
+            resources: vec![resource()],
+            owner: Owner {
+                session: OURS,
+                label: String::new(),
+                host: String::new(),
+                host_id: String::new(),
+                pid: 1,
+                operation: String::new(),
+                rule: None,
+            },
+            claim: Claim::Command,
+            ttl: Duration::from_secs(1),
+            first_grant: Duration::from_secs(1),
+            mode: Mode::Try,
+            live: None,
+            files: vec![],
+            remote: false,
+            gone: vec![],
+        }
+    }
+
+    #[test]
+    fn each_state_means_to_us_and_to_others_what_the_rule_says() {
+        type Change = fn(&mut Row);
+        let cases: [(&str, Change, Fate, Fate); 13] = [
+            ("running", |_| {}, Fate::Blocks, Fate::Blocks),
+            ("expired", |it| it.expires_ms = Some(10_000), Fate::Reclaim, Fate::Reclaim),
+            ("of another boot", |it| it.boot = "other".to_owned(), Fate::Reclaim, Fate::Reclaim),
+            ("explicit", |it| it.explicit = true, Fate::Adopt, Fate::Blocks),
+            ("kept", |it| it.state = Stored::Kept, Fate::Adopt, Fate::Blocks),
+            ("takeable", |it| (it.state, it.takeable) = (Stored::Kept, true), Fate::Take, Fate::Take),
+            ("quarantined", |it| (it.state, it.expires_ms) = (Stored::Quarantined, None), Fate::Blocks, Fate::Blocks),
+            ("revoked", |it| it.revoked = true, Fate::Blocks, Fate::Blocks),
+            ("revoked hold", |it| (it.explicit, it.revoked) = (true, true), Fate::Blocks, Fate::Blocks),
+            (
+                "revoked takeable",
+                |it| (it.state, it.takeable, it.revoked) = (Stored::Kept, true, true),
+                Fate::Blocks,
+                Fate::Blocks,
+            ),
+            ("remote, running", |it| it.remote = true, Fate::Blocks, Fate::Blocks),
+            ("remote, just expired", |it| (it.remote, it.expires_ms) = (true, Some(9_001)), Fate::Blocks, Fate::Blocks),
+            (
+                "remote, a TTL later",
+                |it| (it.remote, it.expires_ms) = (true, Some(9_000)),
+                Fate::Reclaim,
+                Fate::Reclaim,
+            ),
+        ];
+        let now = Now { boot: "this".to_owned(), ms: 10_000, wall: 0 };
+        for (name, change, to_us, to_others) in cases {
+            assert_eq!(fate(&row(OURS, change), &request(), "hash", &now), to_us, "{name}, ours");
+            assert_eq!(fate(&row(OTHERS, change), &request(), "hash", &now), to_others, "{name}, another's");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_read_back_by_its_key_alone() {
+        let now = Now { boot: "this".to_owned(), ms: 10_000, wall: 0 };
+        let request = request();
+        let made = row(OURS, |row| (row.grant, row.key_hash) = (request.grant, "hash".to_owned()));
+        assert_eq!(fate(&made, &request, "hash", &now), Fate::Ours);
+        assert_eq!(fate(&made, &request, "another", &now), Fate::Blocks);
+    }
+}

@@ -94,12 +94,16 @@ fn place(file: &Path, why: String) -> StoreError {
     }
 }
 
-/// Why did a write fail? SQLite names a full disk but not a quota or a size limit; writing a little beside it tells.
+/// Why did a write fail? SQLite names a full disk but not a quota or a limit on sizes. A file of the store's size plus a
+/// little, sparse but for the end, meets them all.
 fn no_room(file: &Path, account: Account) -> bool {
     let Some(directory) = file.parent() else { return false };
     let _as_owner = account.act();
-    let tried = tempfile::NamedTempFile::new_in(directory)
-        .and_then(|mut probe| io::Write::write_all(&mut probe, &[0; 64 * 1024]));
+    let size = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    let tried = tempfile::NamedTempFile::new_in(directory).and_then(|mut probe| {
+        io::Seek::seek(&mut probe, io::SeekFrom::Start(size))?;
+        io::Write::write_all(&mut probe, &[0; 64 * 1024])
+    });
     tried.is_err_and(|error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)

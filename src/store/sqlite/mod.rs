@@ -36,7 +36,7 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
+    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal, Request,
     Settlement, Store, StoreError, StoredReceipt,
 };
 use ledger::Ledger;
@@ -47,6 +47,8 @@ pub(super) const FILE_NAME: &str = "locked.db";
 /// The embedded store.
 pub struct SqliteStore {
     ledger: Ledger,
+    /// The grant that was told to wait here: its next call is a poll.
+    waiting: Option<GrantId>,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -64,7 +66,7 @@ impl SqliteStore {
 
     /// The store in a file of that directory.
     pub(super) fn in_file(file: PathBuf, state: &StateDir, clock: Arc<dyn Clock + Send + Sync>) -> Self {
-        Self { ledger: Ledger::new(file, state.account(), clock) }
+        Self { ledger: Ledger::new(file, state.account(), clock), waiting: None }
     }
 
     /// Names this store: made once with the file, so that two checkouts can find that they look at two stores.
@@ -80,7 +82,11 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
-        acquire::acquire(&mut self.ledger, request, limit)
+        // Who comes to wait for the first time must write in any case, so a look beforehand would only cost time.
+        let looks_first = request.mode == Mode::Try || self.waiting == Some(request.grant);
+        let answer = acquire::acquire(&mut self.ledger, request, looks_first, limit)?;
+        self.waiting = matches!(answer, Acquisition::Busy { .. }).then_some(request.grant);
+        Ok(answer)
     }
 
     fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError> {

@@ -46,9 +46,10 @@ impl Ticket {
         self.boot != now.boot || self.refreshed_ms.saturating_add(self.silence_ms) < now.ms
     }
 
-    /// It is worth a write: a second has passed, or a third of the silence that others grant it.
+    /// It is worth a write: half of the silence that others grant it has passed. Each refresh costs the disk as much as an
+    /// acquire, so many waiters must not refresh often.
     pub(super) fn needs_refresh(&self, now: &Now) -> bool {
-        self.boot != now.boot || self.refreshed_ms.saturating_add((self.silence_ms / 3).min(1_000)) <= now.ms
+        self.boot != now.boot || self.refreshed_ms.saturating_add(self.silence_ms / 2) <= now.ms
     }
 
     /// As the answer to a request has it.
