@@ -87,6 +87,12 @@ pub(super) struct OnlyOptions {
     pub(super) options: RunOptions,
 }
 
+/// What clap's `FalseyValueParser` takes for yes, for the one question that is asked before the options are read.
+pub(super) fn is_truthy(value: &std::ffi::OsStr) -> bool {
+    let no = ["", "n", "no", "f", "false", "off", "0"];
+    !no.contains(&value.to_string_lossy().to_lowercase().as_str())
+}
+
 /// Reads a resource name from bytes.
 pub(super) fn resource() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
     use clap::builder::TypedValueParser as _;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::canary::{self, Arbiter, Expect, Kind, Sample, Verdict};
+use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::copies::{Chain, Quality};
 use crate::naming;
 use crate::plan::PlannedFile;
@@ -13,6 +13,8 @@ use crate::rules::{Change, Via};
 use crate::settle::Finding;
 use crate::store::FileRecord;
 use crate::terms::{Digest, Scope, percent_decode, percent_encode, shell_quote};
+
+use super::job::Job;
 
 /// How one file was before the command.
 #[derive(Clone)]
@@ -46,7 +48,7 @@ impl Before {
 pub(super) fn shown(file: &PlannedFile) -> String {
     let path = &file.target.path;
     let inside = file.target.worktree().and_then(|root| path.strip_prefix(root).ok());
-    shell_quote(inside.unwrap_or(path).as_os_str().as_encoded_bytes())
+    quoted(inside.unwrap_or(path))
 }
 
 /// The record of a file for the store.
@@ -83,30 +85,43 @@ pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &B
 }
 
 /// What the canary says of one file now.
-pub(super) fn look(file: &PlannedFile, before: &Before, arbiter: &Arbiter, cwd: &Path, has_history: bool) -> Finding {
-    let shown = shown(file);
+pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>, has_history: bool) -> Finding {
+    let found = |verdict| finding(file, &job.owner.host, verdict);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,
         Err(error) => {
             let why = format!("it cannot be read: {}", error.kind());
-            return Finding { shown, verdict: Some(Verdict::Unverified(why)) };
+            return found(Some(Verdict::Unverified(why)));
         }
     };
     if file.write.via == Via::Stdout {
         // The shell had emptied it before we came; an empty file that never held anything is no loss.
         let nothing_lost = now.content.as_ref().is_none_or(Vec::is_empty) && !has_history;
         if nothing_lost {
-            return Finding { shown, verdict: None };
+            return found(None);
         }
     } else if now.content == before.content {
-        return Finding { shown, verdict: None };
+        return found(None);
     }
     let before = before.content.as_deref().filter(|_| file.write.via != Via::Stdout);
-    let expect = expectation(file, cwd);
-    Finding {
-        shown,
-        verdict: Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, arbiter)),
-    }
+    let expect = expectation(file, &job.context.invocation.cwd);
+    found(Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, &job.arbiter)))
+}
+
+/// A finding about this file on this host.
+pub(super) fn finding(file: &PlannedFile, host: &str, verdict: Option<Verdict>) -> Finding {
+    let place = format!("{host}:{}", quoted(&file.target.path));
+    Finding { shown: shown(file), place, verdict }
+}
+
+/// Whether there is something at this path that is no SOPS file.
+pub(super) fn is_plaintext(path: &Path) -> bool {
+    Before::read(path).is_ok_and(|now| now.content.is_some_and(|now| matches!(canary::sniff(&now), Kind::Plain)))
+}
+
+/// A path, ready for pasting.
+pub(super) fn quoted(path: &Path) -> String {
+    shell_quote(path.as_os_str().as_encoded_bytes())
 }
 
 fn expectation(file: &PlannedFile, cwd: &Path) -> Expect {

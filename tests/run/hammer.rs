@@ -23,7 +23,12 @@ const FORMATS: [Format; 4] = [
     Format { kind: "dotenv", file: "a/hammer.env.sops", plain: "FIRST=one\n", index: |key| format!("[\"{key}\"]") },
     Format { kind: "yaml", file: "a/hammer.sops.yaml", plain: "first: one\n", index: |key| format!("[\"{key}\"]") },
     Format { kind: "json", file: "a/hammer.json", plain: "{\"first\": \"one\"}", index: |key| format!("[\"{key}\"]") },
-    Format { kind: "ini", file: "a/hammer.ini", plain: "[s]\nfirst = one\n", index: |key| format!("[\"s\"][\"{key}\"]") },
+    Format {
+        kind: "ini",
+        file: "a/hammer.ini",
+        plain: "[s]\nfirst = one\n",
+        index: |key| format!("[\"s\"][\"{key}\"]"),
+    },
 ];
 
 fn rounds() -> u32 {

@@ -16,7 +16,11 @@ fn an_explicit_hold_is_its_sessions_until_it_is_released() {
     for _ in 0..2 {
         silent(&mut stage.set(1, &["-n"], "A", "1"));
         let status = stage.status();
-        assert_eq!((&status[0]["explicit"], &status[0]["state"]), (&true.into(), &"held".into()), "given back: {status:?}");
+        assert_eq!(
+            (&status[0]["explicit"], &status[0]["state"]),
+            (&true.into(), &"held".into()),
+            "given back: {status:?}"
+        );
     }
     // A failure of one command does not end the hold either.
     ends(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in("exit 3")), 3);
@@ -54,7 +58,13 @@ fn a_wrapped_command_can_check_that_it_still_holds() {
     let check = format!("'{}' check {RESOURCE}", env!("CARGO_BIN_EXE_locked"));
     // Under the command's own session, and under another one: the tokens speak.
     silent(stage.locked(1).args(["-r", RESOURCE, "sh", "-c", &check]));
-    silent(stage.locked(1).args(["-r", RESOURCE, "sh", "-c", &format!("LOCKED_SESSION={} {check}", super::stage::uuid(2))]));
+    silent(stage.locked(1).args([
+        "-r",
+        RESOURCE,
+        "sh",
+        "-c",
+        &format!("LOCKED_SESSION={} {check}", super::stage::uuid(2)),
+    ]));
     let stale = format!("LOCKED_TOKENS=1 LOCKED_SESSION={} {check}", super::stage::uuid(2));
     ends(stage.locked(1).args(["-r", RESOURCE, "sh", "-c", &stale]), 77);
     let other = check.replace("monitoring", "other");

@@ -109,7 +109,10 @@ fn every_way_to_give_a_value_keeps_it_secret() {
         ends(&mut command, 0)
     };
     unsaid(&set(&["--value-stdin", FILE, "[\"A\"]"]), &secret);
-    unsaid(&set(&["--value-file", FILE, "[\"B\"]", stage.world.root().join("value").to_str().expect("UTF-8")]), &secret);
+    unsaid(
+        &set(&["--value-file", FILE, "[\"B\"]", stage.world.root().join("value").to_str().expect("UTF-8")]),
+        &secret,
+    );
     let older = format!("[\"C\"] {value}");
     let output = ends(stage.locked(3).args(["-v", "sops"]).args(DOTENV).args(["--set", &older, FILE]), 0);
     unsaid(&output, &secret);

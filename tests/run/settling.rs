@@ -20,7 +20,11 @@ fn a_success_gives_the_lease_back_and_leaves_one_receipt() {
 fn a_failure_that_changed_nothing_is_in_nobodys_way() {
     let stage = Stage::new();
     let path = stage.stand_in("exit 3");
-    assert_eq!(says(stage.set(1, &[], "A", "1").env("PATH", &path), 3), "", "the program has said what there is to say");
+    assert_eq!(
+        says(stage.set(1, &[], "A", "1").env("PATH", &path), 3),
+        "",
+        "the program has said what there is to say"
+    );
     let status = stage.status();
     assert_eq!((&status[0]["state"], &status[0]["takeable"]), (&"kept".into(), &true.into()), "{status:?}");
     silent(&mut stage.set(2, &["-n"], "B", "1"));
@@ -48,7 +52,10 @@ fn a_failure_that_changed_something_stays_with_its_session() {
     assert_eq!(stage.state().as_deref(), Some("kept"));
     let said = says(&mut stage.set(2, &["-n"], "B", "1"), 75);
     assert!(said.starts_with(&format!("BLOCKED: {RESOURCE} is held by 01010101 (")), "{said}");
-    assert!(said.contains("\nwhy:   kept since ") && said.contains("it failed with status 5 after it had written"), "{said}");
+    assert!(
+        said.contains("\nwhy:   kept since ") && said.contains("it failed with status 5 after it had written"),
+        "{said}"
+    );
     silent(&mut stage.set(1, &["-n"], "A", "2"));
     silent(&mut stage.set(2, &["-n"], "B", "1"));
     assert_eq!(stage.receipts(), ["proven"; 3]);
@@ -108,7 +115,10 @@ fn the_options_about_waiting_and_speaking_do_what_they_say() {
     let stage = Stage::new();
     let held = stage.hold(1, &["-r", RESOURCE, "--operation", "the big move"]);
     let said = says(&mut stage.set(2, &["-n"], "A", "1"), 75);
-    assert!(said.starts_with(&format!("BLOCKED: {RESOURCE} is held by ")) && said.contains(", the big move\n"), "{said}");
+    assert!(
+        said.starts_with(&format!("BLOCKED: {RESOURCE} is held by ")) && said.contains(", the big move\n"),
+        "{said}"
+    );
     ends(&mut stage.set(2, &["--no-wait", "--conflict-exit-code", "9"], "A", "1"), 9);
     ends(stage.set(2, &["--wait", "0s"], "A", "1").env("LOCKED_CONFLICT_EXIT_CODE", "10"), 10);
     ends(&mut stage.set(2, &["--wait", "50ms"], "A", "1"), 75);

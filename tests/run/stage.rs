@@ -31,7 +31,8 @@ impl Stage {
         let world = World::new();
         let work = world.work();
         world.git(&work, &["-c", "init.defaultBranch=main", "init", "-q"]);
-        fs::write(work.join(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", world.recipient())).expect("rules");
+        fs::write(work.join(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", world.recipient()))
+            .expect("rules");
         world.encrypted(FILE, "FIRST=one\nSECOND=two\n", "dotenv");
         let stage = Self { world };
         stage.commit("start");
@@ -75,7 +76,8 @@ impl Stage {
 
     /// A shell script of this name, in a directory of its own; the directory is the answer.
     pub(crate) fn script(&self, name: &str, body: &str) -> PathBuf {
-        let directory = tempfile::Builder::new().prefix("bin-").tempdir_in(self.world.root()).expect("directory").keep();
+        let directory =
+            tempfile::Builder::new().prefix("bin-").tempdir_in(self.world.root()).expect("directory").keep();
         let path = directory.join(name);
         fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("script");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("mode");

@@ -52,7 +52,9 @@ fn a_broken_state_directory_stops_writers_and_no_reader() {
     for (how, state) in broken(&stage) {
         assert_eq!(silent(&mut decrypt(&stage, &state)), "FIRST=one\nSECOND=two\n", "{how}");
         refused(&stage, how, &state);
-        for verb in [&["status"][..], &["history"], &["check", RESOURCE], &["release", RESOURCE], &["acquire", RESOURCE]] {
+        for verb in
+            [&["status"][..], &["history"], &["check", RESOURCE], &["release", RESOURCE], &["acquire", RESOURCE]]
+        {
             let said = says(stage.locked(1).args(verb).env("LOCKED_STATE_DIR", &state), 69);
             assert!(said.starts_with("REFUSED: the state directory "), "{how}, {verb:?}: {said}");
         }
@@ -68,7 +70,12 @@ fn a_state_directory_that_is_absent_is_made_by_the_first_writer_alone() {
     assert!(!state.exists(), "a read makes nothing");
     silent(stage.set(1, &[], "A", "1").env("LOCKED_STATE_DIR", &state));
     assert!(state.is_dir());
-    silent(stage.set(1, &[], "B", "1").env_remove("LOCKED_STATE_DIR").env("XDG_STATE_HOME", stage.world.root().join("xdg")));
+    silent(
+        stage
+            .set(1, &[], "B", "1")
+            .env_remove("LOCKED_STATE_DIR")
+            .env("XDG_STATE_HOME", stage.world.root().join("xdg")),
+    );
     assert!(stage.world.root().join("xdg/locked").is_dir());
 }
 
@@ -99,8 +106,11 @@ fn a_damaged_store_is_copied_aside_once_and_never_overwritten() {
 #[test]
 fn a_file_that_is_no_database_is_treated_the_same() {
     let stage = Stage::new();
-    fs::write(stage.world.state().join("locked.db"), "not a database, but long enough to be looked at as one. ".repeat(40))
-        .expect("file");
+    fs::write(
+        stage.world.state().join("locked.db"),
+        "not a database, but long enough to be looked at as one. ".repeat(40),
+    )
+    .expect("file");
     refused(&stage, "no database", &stage.world.state());
 }
 
@@ -108,7 +118,9 @@ fn a_file_that_is_no_database_is_treated_the_same() {
 fn a_mistake_in_the_environment_stops_writers_and_no_reader() {
     let stage = Stage::new();
     let state = stage.world.state();
-    for (variable, value) in [("LOCKED_TTL", "garbage"), ("LOCKED_SESSION", "garbage"), ("LOCKED_WAIT", "-1"), ("LOCKED_TTL", "1ms")] {
+    for (variable, value) in
+        [("LOCKED_TTL", "garbage"), ("LOCKED_SESSION", "garbage"), ("LOCKED_WAIT", "-1"), ("LOCKED_TTL", "1ms")]
+    {
         let read = silent(decrypt(&stage, &state).env(variable, value));
         assert_eq!(read, "FIRST=one\nSECOND=two\n", "{variable}={value}");
         let ran = stage.world.root().join("ran");

@@ -192,11 +192,13 @@ impl Situation {
     }
 
     fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
-        let mut granted = Granted { tokens: vec![], lasts: Duration::MAX, unsettled: vec![], adopted: vec![] };
+        let mut granted = nothing(Duration::MAX);
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()) {
             granted.tokens.push((row.resource.clone(), FencingToken(row.token)));
             granted.lasts = granted.lasts.min(row.expires_in(now).unwrap_or(span(row.ttl_ms)));
-            granted.unsettled.extend(debt::to_prove(&debt::of(row)?, &row.resource));
+            let debts = debt::of(row)?;
+            granted.unsettled.extend(debt::to_prove(&debts, &row.resource));
+            granted.carried.extend(debt::carried(&debts, &row.resource));
             if row.adopted {
                 granted.adopted.push(row.resource.clone());
             }
@@ -206,13 +208,14 @@ impl Situation {
 
     fn grant(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let lasts = request.first_grant.min(request.ttl);
-        let mut granted = Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![] };
+        let mut granted = nothing(lasts);
         for wanted in &self.wanted {
             let inherited = match &wanted.row {
                 Some((row, fate)) => succeed(connection, row, *fate, request, now)?,
                 None => Inherited::default(),
             };
             granted.unsettled.extend(debt::to_prove(&inherited.debts, &wanted.resource));
+            granted.carried.extend(debt::carried(&inherited.debts, &wanted.resource));
             if inherited.adopted {
                 granted.adopted.push(wanted.resource.clone());
             }
@@ -225,6 +228,11 @@ impl Situation {
         }
         Ok(Acquisition::Granted(granted))
     }
+}
+
+/// A grant of no resource yet.
+fn nothing(lasts: Duration) -> Granted {
+    Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![], carried: vec![] }
 }
 
 /// What a new row has from its predecessor.
