@@ -128,7 +128,8 @@ impl RunOptions {
         })
     }
 
-    fn patience(&self) -> Patience {
+    /// How long to wait.
+    pub(super) fn patience(&self) -> Patience {
         match self.wait.unwrap_or(Options::READY_WAIT) {
             _ if self.no_wait => Patience::None,
             Duration::ZERO => Patience::None,

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
+use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::naming;
 use crate::plan::PlannedFile;
@@ -85,7 +86,7 @@ pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &B
 }
 
 /// What the canary says of one file now.
-pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>, has_history: bool) -> Finding {
+pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Finding {
     let found = |verdict| finding(file, &job.owner.host, verdict);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,
@@ -94,18 +95,36 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>, has_histo
             return found(Some(Verdict::Unverified(why)));
         }
     };
-    if file.write.via == Via::Stdout {
-        // The shell had emptied it before we came; an empty file that never held anything is no loss.
-        let nothing_lost = now.content.as_ref().is_none_or(Vec::is_empty) && !has_history;
-        if nothing_lost {
-            return found(None);
-        }
-    } else if now.content == before.content {
+    let redirected = file.write.via == Via::Stdout;
+    let before = if redirected { last_known(file, job) } else { before.content.clone() };
+    let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
+    // An empty file behind a redirection that never held anything is no loss.
+    if now.content == before || (redirected && is_empty && before.is_none()) {
         return found(None);
     }
-    let before = before.content.as_deref().filter(|_| file.write.via != Via::Stdout);
     let expect = expectation(file, &job.context.invocation.cwd);
-    found(Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, &job.arbiter)))
+    let sample = Sample { path: &file.target.path, before: before.as_deref(), expect: &expect };
+    let verdict = canary::look(&sample, &job.arbiter);
+    if let (Verdict::Bad(_), Some(content)) = (&verdict, &now.content) {
+        note_bad(&job.chain(file), content, job.context.clock.wall_ms());
+    }
+    found(Some(verdict))
+}
+
+/// What a redirected file held before the shell emptied it: the newest copy, else HEAD.
+fn last_known(file: &PlannedFile, job: &Job<'_>) -> Option<Vec<u8>> {
+    let copy = job.chain(file).all().ok().and_then(|copies| fs::read(&copies.first()?.path).ok());
+    let head = || {
+        let repository = file.target.repository.as_ref()?;
+        let content = repository.head_content(&file.target.path, &super::env_of(job.context)).ok()??;
+        matches!(canary::sniff(&content), Kind::Sops(_)).then_some(content)
+    };
+    copy.or_else(head)
+}
+
+/// Notes for `restore` which content is the bad one: some faults are seen only against what was before.
+pub(super) fn note_bad(chain: &Chain, content: &[u8], now_ms: i64) {
+    let _restore_then_goes_by_its_own_look = chain.put_aside(content, !canary::has_encrypted_value(content), now_ms);
 }
 
 /// A finding about this file on this host.

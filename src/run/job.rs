@@ -63,8 +63,7 @@ impl Job<'_> {
             let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
             return files::finding(file, &self.owner.host, changed.then(why));
         }
-        let has_history = self.chain(file).all().is_ok_and(|copies| !copies.is_empty());
-        files::look(file, before, self, has_history)
+        files::look(file, before, self)
     }
 
     /// What the session's own earlier commands may have written on this host, and this command does not write.

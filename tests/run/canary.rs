@@ -20,24 +20,45 @@ fn caught(stage: &Stage, body: &str, name: &str) {
 #[test]
 fn a_file_that_is_cut_or_laid_open_is_caught() {
     let stage = Stage::new();
-    let types = DOTENV.join(" ");
     let table = [
         (": > \"$file\"".to_owned(), "the file is empty"),
         ("sed -i /^FIRST=/d \"$file\"".to_owned(), "FIRST"),
         ("sed -i /^sops_/d \"$file\"".to_owned(), "the SOPS metadata is gone"),
         ("rm \"$file\"".to_owned(), "the file is gone"),
         ("sed -i 's/^FIRST=.*/FIRST=one/; s/^SECOND=.*/SECOND=two/' \"$file\"".to_owned(), "encrypted"),
-        ("sed -i '1i <<<<<<< HEAD\\nX=1\\n=======' \"$file\"; echo '>>>>>>> side' >> \"$file\"".to_owned(), "conflict markers"),
+        (
+            "sed -i '1i <<<<<<< HEAD\\nX=1\\n=======' \"$file\"; echo '>>>>>>> side' >> \"$file\"".to_owned(),
+            "conflict markers",
+        ),
         ("sed -i 's/$/\\r/' \"$file\"".to_owned(), "CRLF"),
-        (format!("\"$real\" decrypt {types} \"$file\" > \"$file.p\"; mv \"$file.p\" \"$file\""), "plaintext"),
-        (format!("\"$real\" decrypt --input-type dotenv --output-type json \"$file\" > \"$file.p\" && \"$real\" encrypt --input-type json --output-type json --output \"$file\" \"$file.p\"; rm \"$file.p\""), "json"),
+        (
+            format!(
+                "\"$real\" decrypt --input-type dotenv --output-type json \"$file\" > \"$file.p\" && \"$real\" encrypt --input-type json --output-type json --output \"$file\" \"$file.p\"; rm \"$file.p\""
+            ),
+            "was dotenv and is JSON now",
+        ),
         ("sed -i 's/^FIRST=ENC.AES256_GCM,data:[^,]*/&x/' \"$file\"".to_owned(), "decrypt"),
-        ("sed -i 's/^sops_mac=.*/sops_mac=ENC[AES256_GCM,data:AAAA,iv:AAAA,tag:AAAA,type:str]/' \"$file\"".to_owned(), "decrypt"),
+        (
+            "sed -i 's/^sops_mac=.*/sops_mac=ENC[AES256_GCM,data:AAAA,iv:AAAA,tag:AAAA,type:str]/' \"$file\""
+                .to_owned(),
+            "decrypt",
+        ),
     ];
     for (body, name) in table {
-        // The stand-in passes what decrypts on to the real one, so the table calls that by its variable.
-        caught(&stage, &body.replace("\"$real\" decrypt", "\"$real\" decrypt"), name);
+        caught(&stage, &body, name);
     }
+}
+
+#[test]
+fn a_file_laid_open_as_a_whole_is_caught_and_not_thrown_away() {
+    let stage = Stage::new();
+    let types = DOTENV.join(" ");
+    let body = format!("\"$real\" decrypt {types} \"$file\" > \"$file.p\"; mv \"$file.p\" \"$file\"");
+    let said = says(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in(&body)), 72);
+    assert!(said.contains("plaintext"), "{said}");
+    says(stage.locked(2).args(["restore", FILE]), 72);
+    silent(stage.locked(2).args(["restore", FILE, "--from", "before"]));
+    assert_eq!(stage.keys(), ["FIRST=one", "SECOND=two"]);
 }
 
 #[test]
@@ -77,12 +98,15 @@ fn sound(stage: &Stage, words: &[&str]) {
     good(stage, &mut command);
 }
 
+fn is_ours(line: &str) -> bool {
+    ["locked:", "QUARANTINED:", "why:", "next:"].iter().any(|word| line.starts_with(word))
+}
+
 #[track_caller]
 fn good(stage: &Stage, command: &mut Command) {
     let output = command.output().expect("runs");
     assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
-    let ours: Vec<String> =
-        text(&output.stderr).lines().filter(|line| line.contains("locked") || line.contains("QUARANT")).map(str::to_owned).collect();
+    let ours: Vec<String> = text(&output.stderr).lines().filter(|line| is_ours(line)).map(str::to_owned).collect();
     assert!(ours.is_empty(), "{command:?}: {ours:?}");
     assert_eq!(stage.state(), None, "{command:?}");
 }
@@ -134,9 +158,13 @@ fn groups_of_keys_are_added_and_deleted_without_a_word() {
     let stage = Stage::new();
     let path = stage.world.encrypted("secrets/grouped.yaml", "a: one\n", "yaml");
     let path = path.to_str().expect("UTF-8");
-    let other = World::new().recipient().to_owned();
-    sound(&stage, &["groups", "add", "-f", path, "--age", &other, "-i"]);
-    sound(&stage, &["groups", "delete", "-f", path, "-i", "1"]);
+    let (ours, other) = (stage.world.recipient().to_owned(), World::new().recipient().to_owned());
+    sound(&stage, &["groups", "add", "-f", path, "--age", &ours, "-i"]);
+    sound(&stage, &["groups", "delete", "-f", path, "-i", "--shamir-secret-sharing-threshold", "1", "1"]);
+    // With a group of somebody else's keys both groups are needed, and we have one.
+    let said = says(stage.locked(1).args(["sops", "groups", "add", "-f", path, "--age", &other, "-i"]), 72);
+    assert!(said.contains("locked out"), "{said}");
+    silent(stage.locked(1).args(["restore", path]));
 }
 
 #[test]
@@ -179,4 +207,15 @@ fn plain_file(stage: &Stage, name: &str, plain: &str) -> PathBuf {
     let path = stage.world.work().join("secrets").join(name);
     fs::write(&path, plain).expect("plain");
     path
+}
+
+#[test]
+fn what_was_laid_open_is_not_copied_into_the_state_directory() {
+    let stage = Stage::new();
+    let body = "sed -i 's/^FIRST=.*/FIRST=laid-open/; s/^SECOND=.*/SECOND=laid-open/' \"$file\"";
+    says(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in(body)), 72);
+    silent(stage.locked(2).args(["restore", FILE]));
+    for path in super::stage::files_below(&stage.world.state()).iter().filter(|path| path.is_file()) {
+        assert!(!super::stage::contains(&fs::read(path).expect("file"), "laid-open"), "{}", path.display());
+    }
 }
