@@ -2,3 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cases;
+mod generated;
+mod help;
+mod manual;
+mod refusals;

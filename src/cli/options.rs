@@ -23,7 +23,7 @@ pub struct RunOptions {
     pub resource: Vec<ResourceName>,
 
     /// What to call the work in `locked status`, instead of the program's name
-    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION")]
+    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true)]
     pub operation: Option<String>,
 
     /// How long the lease lives without a renew [default: 30m]

@@ -87,7 +87,7 @@ fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, S
         }
         let known = job.chain(file).with_digest(&Digest::of(content)).is_ok_and(|copy| copy.is_some());
         if !known {
-            let shown = files::shown(file);
+            let shown = files::shown(file, &job.context.invocation.cwd);
             return Ok(Some(Refusal {
                 word: "REFUSED",
                 what: format!("{shown} was written by somebody else after the shell had emptied it for this command"),

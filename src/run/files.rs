@@ -44,12 +44,11 @@ impl Before {
     }
 }
 
-/// The path as people know it, ready for pasting: within the repository where there is one.
+/// The path as people know it, ready for pasting where the command was typed.
 #[must_use]
-pub(super) fn shown(file: &PlannedFile) -> String {
+pub(super) fn shown(file: &PlannedFile, cwd: &Path) -> String {
     let path = &file.target.path;
-    let inside = file.target.worktree().and_then(|root| path.strip_prefix(root).ok());
-    quoted(inside.unwrap_or(path))
+    quoted(path.strip_prefix(cwd).unwrap_or(path))
 }
 
 /// The record of a file for the store.
@@ -87,7 +86,7 @@ pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &B
 
 /// What the canary says of one file now.
 pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Finding {
-    let found = |verdict| finding(file, &job.owner.host, verdict);
+    let found = |verdict| finding(file, job, verdict);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,
         Err(error) => {
@@ -128,9 +127,9 @@ pub(super) fn note_bad(chain: &Chain, content: &[u8], now_ms: i64) {
 }
 
 /// A finding about this file on this host.
-pub(super) fn finding(file: &PlannedFile, host: &str, verdict: Option<Verdict>) -> Finding {
-    let place = format!("{host}:{}", quoted(&file.target.path));
-    Finding { shown: shown(file), place, verdict }
+pub(super) fn finding(file: &PlannedFile, job: &Job<'_>, verdict: Option<Verdict>) -> Finding {
+    let place = format!("{}:{}", job.owner.host, quoted(&file.target.path));
+    Finding { shown: shown(file, &job.context.invocation.cwd), place, verdict }
 }
 
 /// Whether there is something at this path that is no SOPS file.

@@ -110,7 +110,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
-            let file = job.plan.files.first().map(files::shown);
+            let cwd = &job.context.invocation.cwd;
+            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
             Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }

@@ -61,7 +61,7 @@ impl Job<'_> {
         if !self.options.canary {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
             let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
-            return files::finding(file, &self.owner.host, changed.then(why));
+            return files::finding(file, self, changed.then(why));
         }
         files::look(file, before, self)
     }
