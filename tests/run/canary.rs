@@ -32,9 +32,7 @@ fn a_file_that_is_cut_or_laid_open_is_caught() {
         ),
         ("sed -i 's/$/\\r/' \"$file\"".to_owned(), "CRLF"),
         (
-            format!(
-                "\"$real\" decrypt --input-type dotenv --output-type json \"$file\" > \"$file.p\" && \"$real\" encrypt --input-type json --output-type json --output \"$file\" \"$file.p\"; rm \"$file.p\""
-            ),
+            "\"$real\" decrypt --input-type dotenv --output-type json \"$file\" > \"$file.p\" && \"$real\" encrypt --input-type json --output-type json --output \"$file\" \"$file.p\"; rm \"$file.p\"".to_owned(),
             "was dotenv and is JSON now",
         ),
         ("sed -i 's/^FIRST=ENC.AES256_GCM,data:[^,]*/&x/' \"$file\"".to_owned(), "decrypt"),
