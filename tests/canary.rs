@@ -1,1 +1,10 @@
-//! Tests of `canary`.
+//! The canary on real files, written by the real sops.
+#![forbid(unsafe_code)]
+
+mod arbiter;
+mod catches;
+mod cost;
+mod cuts;
+mod quiet;
+mod recipients;
+mod stage;

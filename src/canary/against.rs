@@ -54,6 +54,7 @@ pub(super) fn check(before: &Before<'_>, after: &Document, path: &Path, expect: 
     double_encryption(before, expect)?;
     format_flip(before, after, path, expect)?;
     version(before.document(), after)?;
+    rules(before.document(), after, expect)?;
     keys(before, after, expect)?;
     laid_open(before.document(), after)?;
     recipients::check(before.document(), after, expect)
@@ -107,6 +108,16 @@ fn version(before: Option<&Document>, after: &Document) -> Result<(), Fault> {
     }
 }
 
+/// sops writes the rules of a file that exists as they were; it may add the ready one where there was none.
+fn rules(before: Option<&Document>, after: &Document, expect: &Expect) -> Result<(), Fault> {
+    let (Some(before), false) = (before, expect.change == Some(Change::Encrypt)) else { return Ok(()) };
+    let of =
+        |document: &Document| document.metadata.as_ref().map(|metadata| metadata.rules.clone()).unwrap_or_default();
+    let now = of(after);
+    let other = of(before).into_iter().find(|rule| !now.contains(rule));
+    other.map_or(Ok(()), |(name, _)| Err(Fault::RuleChanged(Names::new([name], 1))))
+}
+
 fn keys(before: &Before<'_>, after: &Document, expect: &Expect) -> Result<(), Fault> {
     match before {
         Before::Sops(document) => {
@@ -145,10 +156,6 @@ fn plain_keys(content: &[u8], after: &Document) -> Result<(), Fault> {
     }
     let Ok(plain) = document::read_as(content, after.format) else { return Ok(()) };
     let lost = plain.keys.lost_in(&after.keys);
-    let lost = match after.format {
-        Format::Yaml => plain.keys.without_typed(lost),
-        Format::Dotenv | Format::Ini | Format::Json => lost,
-    };
     // INI has more quirks than we follow in a text that a person wrote; there, only a total loss is certain.
     let certain = after.format != Format::Ini || lost.is_all();
     match lost.is_empty() || !certain {

@@ -185,18 +185,6 @@ impl Keys {
         true
     }
 
-    /// The loss without keys that YAML may read as a number, a date, a boolean or null, and that sops therefore may
-    /// write differently than a person did (`0x10` as `16`).
-    #[must_use]
-    pub fn without_typed(&self, mut lost: Lost) -> Lost {
-        lost.tops.retain(|at| match &self.nodes[*at as usize].segment {
-            Segment::Key(name) => name.starts_with(char::is_alphabetic) && !is_word_of_yaml(name),
-            Segment::Item(_) | Segment::Document(_) => true,
-        });
-        lost.all &= !lost.tops.is_empty();
-        lost
-    }
-
     /// A value that is encrypted here and in the open in `after`.
     #[must_use]
     pub fn exposed_in(&self, after: &Self) -> bool {
@@ -286,10 +274,6 @@ impl Keys {
             path
         })
     }
-}
-
-fn is_word_of_yaml(name: &str) -> bool {
-    ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
 impl Node {
