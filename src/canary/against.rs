@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::document::{self, Document, Flaw, Format, Kind, Lost};
+use super::document::{self, Document, Flaw, Format, Lost, Opened};
 use super::names::Names;
 use super::structure::nothing_encrypted;
 use super::{Expect, Fault, recipients};
@@ -26,13 +26,11 @@ pub(super) enum Before<'a> {
 impl<'a> Before<'a> {
     pub(super) fn of(content: Option<&'a [u8]>) -> Self {
         let Some(content) = content else { return Self::Nothing };
-        match document::sniff(content) {
-            Kind::Empty => Self::Nothing,
-            Kind::Plain => Self::Plain(content),
-            Kind::Sops(format) => match document::read_as(content, format) {
-                Ok(document) => Self::Sops(document),
-                Err(_) => Self::Broken(format),
-            },
+        match document::open(content) {
+            Opened::Sops(document) => Self::Sops(document),
+            Opened::Damaged(unreadable) => Self::Broken(unreadable.format),
+            Opened::Plain => Self::Plain(content),
+            Opened::Empty => Self::Nothing,
         }
     }
 
