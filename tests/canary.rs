@@ -1,6 +1,7 @@
 //! The canary on real files, written by the real sops.
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
 mod arbiter;
 mod catches;
 mod cost;

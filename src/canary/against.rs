@@ -10,8 +10,7 @@ use super::structure::nothing_encrypted;
 use super::{Expect, Fault, recipients};
 use crate::rules::{Change, Via};
 
-/// What there was before.
-#[derive(Debug)]
+/// What there was before. No `Debug`: it may be plaintext.
 pub(super) enum Before<'a> {
     /// No file, or an empty one.
     Nothing,
@@ -170,3 +169,6 @@ fn laid_open(before: Option<&Document>, after: &Document) -> Result<(), Fault> {
         false => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,13 +79,14 @@ fn judge(sample: &Sample<'_>, content: &[u8], arbiter: &Arbiter) -> Verdict {
     if let Err(fault) = against::check(&before, &after, sample.path, expect) {
         return Verdict::Bad(fault);
     }
-    if let Some(before) = before.document()
+    if let Some(before) = before.document().filter(|_| !is_open_edit(expect))
         && locked_out(before, &after, arbiter)
     {
         return Verdict::Bad(Fault::LockedOut);
     }
     // Only of SOPS files a copy is ever made, to see whether sops could decrypt them before.
-    let ciphertext = base.as_deref().zip(before.document().map(|document| document.format));
+    let was = before.document().filter(|_| !is_open_edit(expect)).map(|document| document.format);
+    let ciphertext = base.as_deref().zip(was);
     arbiter.judge(sample.path, after.format, ciphertext)
 }
 

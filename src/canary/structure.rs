@@ -26,20 +26,28 @@ pub(super) fn whole(content: &[u8]) -> Result<Document, Fault> {
     if let Some(line) = conflict(content) {
         return Err(Fault::Conflict { line });
     }
+    if is_dotenv(&opened)
+        && let Some(line) = carriage_return(content)
+    {
+        return Err(Fault::CarriageReturns { line });
+    }
     let document = match opened {
         Opened::Sops(document) => document,
         Opened::Damaged(unreadable) => return Err(Fault::Unreadable(unreadable)),
         Opened::Plain | Opened::Empty if holds(content, CIPHERTEXT) => return Err(Fault::CutOff),
         Opened::Plain | Opened::Empty => return Err(Fault::Plaintext),
     };
-    if document.format == Format::Dotenv
-        && let Some(line) = carriage_return(content)
-    {
-        return Err(Fault::CarriageReturns { line });
-    }
     match document.metadata.as_ref().and_then(Metadata::flaw) {
         Some(flaw) => Err(Fault::Metadata(flaw)),
         None => Ok(document),
+    }
+}
+
+fn is_dotenv(opened: &Opened) -> bool {
+    match opened {
+        Opened::Sops(document) => document.format == Format::Dotenv,
+        Opened::Damaged(unreadable) => unreadable.format == Format::Dotenv,
+        Opened::Plain | Opened::Empty => false,
     }
 }
 

@@ -1,20 +1,22 @@
 //! The arbiter as a process: its limits, its arguments, and whom it blames.
 
+use std::io::Read as _;
 use std::time::Duration;
 
-use locked::canary::{Arbiter, Fault, Verdict};
+use locked::canary::{Arbiter, Fault, Sample, Verdict};
 use locked::rules::Change;
 
 use super::stage::{Stage, fault, text};
 
 const SOME: &str = "A=hunter2-secret\nB=2\n";
 
-/// A program that stands where sops should be.
+/// A program that stands where sops should be. Another process writes it: were it open for writing here, a fork of
+/// another test at that moment would make it "busy".
 fn stand_in(stage: &Stage, script: &str) -> Arbiter {
-    use std::os::unix::fs::PermissionsExt as _;
     let path = stage.world.root().join("stand-in");
-    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("script");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
+    let mut shell = stage.world.command("sh");
+    shell.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$2\" && chmod 755 \"$2\"", "sh", script]).arg(&path);
+    assert!(shell.status().expect("sh").success());
     Arbiter { sops: Some(path), ..stage.arbiter() }
 }
 
@@ -42,15 +44,19 @@ fn an_arbiter_that_hangs_is_stopped_with_all_it_started() {
     let fifo = stage.world.root().join("alive");
     let made = stage.world.command("mkfifo").arg(&fifo).status().expect("mkfifo");
     assert!(made.success());
+    // As long as this end is open, no one waits to open the other.
+    let held = std::fs::File::options().read(true).write(true).open(&fifo).expect("pipe");
     let script = format!("exec 3> '{}'\nsleep 600 &\nsleep 600\n", fifo.display());
-    let arbiter = Arbiter { timeout: Duration::from_millis(500), ..stand_in(&stage, &script) };
-    let (sender, ended) = std::sync::mpsc::channel();
-    let reader = std::thread::spawn(move || {
-        let read = std::fs::read(&fifo);
-        let _ = sender.send(read.is_ok());
-    });
+    let arbiter = Arbiter { timeout: Duration::from_secs(1), ..stand_in(&stage, &script) };
+    let mut pipe = std::fs::File::open(&fifo).expect("pipe");
     let verdict = stage.look_with(&super::stage::expect(Change::Set), &arbiter);
     assert!(matches!(verdict, Verdict::Unverified(why) if why.contains("longer")));
+    drop(held);
+    let (sender, ended) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let read = pipe.read_to_end(&mut Vec::new());
+        let _ = sender.send(read.is_ok());
+    });
     assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(true), "something still holds the pipe");
     reader.join().expect("reader");
 }
@@ -126,6 +132,17 @@ fn what_is_no_file_is_not_waited_for() {
     std::fs::remove_file(&stage.path).expect("remove");
     std::fs::create_dir(&stage.path).expect("directory");
     assert!(matches!(stage.look(Change::Encrypt), Verdict::Unverified(_)), "a directory");
+}
+
+#[test]
+fn neither_keys_nor_contents_are_shown() {
+    let stage = Stage::plain("x.env", SOME);
+    let mut arbiter = stage.arbiter();
+    arbiter.env.push(("SOPS_AGE_KEY".into(), "AGE-SECRET-KEY-1HUNTER2".into()));
+    let expect = super::stage::expect(Change::Set);
+    let sample = Sample { path: &stage.path, before: stage.before.as_deref(), expect: &expect };
+    let shown = format!("{arbiter:?} {sample:?}");
+    assert!(!shown.contains("HUNTER2") && !shown.contains("104, 117"), "{shown}");
 }
 
 #[test]
