@@ -236,3 +236,81 @@ fn json_in_a_yaml_file_becomes_yaml() {
     stage.sops(&["set", text(&stage.path), "[\"b\"]", "\"2\""], 0);
     assert_eq!(stage.look(Change::Set), Verdict::Sound);
 }
+
+/// What people put into values and keys, and what the stores then do to write it: quotes, escapes, blocks, `? ` keys.
+#[test]
+fn odd_texts_as_keys_and_in_the_open() {
+    let long = "k ".repeat(200);
+    let odd = [
+        "tab\there",
+        " lead",
+        "trail ",
+        "colon: x",
+        "hash # x",
+        "-",
+        "- x",
+        "? x",
+        "[x]",
+        "{x}",
+        "'",
+        "\"",
+        "\\",
+        "a\\nb",
+        "two\nlines",
+        "two\n\n  lines\n",
+        "\n",
+        "~",
+        "null",
+        "true",
+        "1e3",
+        "0x1F",
+        "2001-01-01",
+        "%",
+        "@x",
+        "`x`",
+        "&a",
+        "*a",
+        "!x",
+        "|",
+        ">",
+        "=",
+        "<<",
+        "---",
+        "...",
+        "\u{1f600}",
+        "\u{e9}\u{301}",
+        "\u{7f}",
+        "\u{85}",
+        "\u{2028}",
+        "\u{feff}x",
+        "\r\n",
+        &long,
+        "ENC[x]",
+        "<<<<<<< a\n=======\n>>>>>>> b",
+        "sops",
+        "sops_mac=x",
+        "[sops]",
+        "\u{202e}",
+    ];
+    for (name, kind) in [("x.yaml", "yaml"), ("x.json", "json")] {
+        let map = odd
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (format!("{at}{text}"), serde_json::json!({"v_unencrypted": text, "e": text})));
+        let content =
+            serde_json::json!({ "in": map.collect::<serde_json::Map<_, _>>(), "list_unencrypted": odd.as_slice() });
+        let mut plaintext = serde_json::to_string_pretty(&content).expect("JSON");
+        // Raw, these are line breaks or forbidden in YAML.
+        for sign in ['\u{7f}', '\u{85}', '\u{2028}', '\u{202e}', '\u{feff}'] {
+            plaintext = plaintext.replace(sign, &format!("\\u{:04x}", u32::from(sign)));
+        }
+        let mut stage = Stage::plain(name, &plaintext);
+        stage.sops(&["encrypt", "--age", stage.world.recipient(), "-i", text(&stage.path)], 0);
+        let document = locked::canary::native(stage.text().as_bytes()).expect("readable");
+        assert_eq!(document.keys.len(), 2 + odd.len() * 4, "{kind}");
+        assert_eq!(stage.look(Change::Encrypt), Verdict::Sound, "{kind}: encrypt");
+        stage.keep();
+        stage.set("[\"n\"]", "\"one\"");
+        assert_eq!(stage.look(Change::Set), Verdict::Sound, "{kind}: set");
+    }
+}
