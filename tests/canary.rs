@@ -8,4 +8,5 @@ mod cost;
 mod cuts;
 mod quiet;
 mod recipients;
+mod shapes;
 mod stage;

@@ -12,7 +12,10 @@ fn no_cut_passes() {
     for (name, kind, plaintext, _) in STORES {
         let stage = Stage::encrypted(name, kind, plaintext);
         let whole = stage.before.clone().expect("before");
-        let end = whole.iter().rposition(|byte| byte.is_ascii_alphanumeric()).expect("content");
+        // INI writes its metadata in any order; the wrapped key, when it comes last, ends in an escaped line end.
+        let kept = whole.trim_ascii_end();
+        let kept = kept.strip_suffix(b"\\n").unwrap_or(kept);
+        let end = kept.iter().rposition(|byte| byte.is_ascii_alphanumeric()).expect("content");
         for cut in (0..24).map(|step| end * step / 24).chain(end - 40..=end) {
             stage.write(&whole[..cut]);
             let verdict = stage.look(Change::Set);

@@ -9,10 +9,9 @@ const SOME: &str = "A=hunter2-secret\nB=2\n";
 
 /// A file for this world's key and a team mate's.
 fn for_two(mate: &str) -> Stage {
-    let stage = Stage::plain("x.env", SOME);
+    let mut stage = Stage::plain("x.env", SOME);
     let both = format!("{},{mate}", stage.world.recipient());
     stage.sops(&["encrypt", "--age", &both, "-i", text(&stage.path)], 0);
-    let mut stage = stage;
     stage.keep();
     stage
 }
@@ -151,4 +150,34 @@ fn the_last_key_group_deleted_is_caught_and_others_are_quiet() {
         fault(stage.look(Change::Groups)).to_string(),
         "the SOPS metadata is broken: it names no key that could decrypt the file"
     );
+}
+
+/// sops takes SSH keys for age recipients; one behind a passphrase is a key that we cannot use.
+#[test]
+fn ssh_keys_are_found_where_sops_finds_them() {
+    let mut stage = Stage::plain("x.env", SOME);
+    let ssh = stage.world.root().join("home/.ssh");
+    std::fs::create_dir(&ssh).expect("directory");
+    let make = |stage: &Stage, path: &std::path::Path, passphrase: &str| {
+        let mut command = stage.world.command("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-C", "", "-N", passphrase, "-f"]).arg(path);
+        assert!(command.status().expect("ssh-keygen runs").success());
+    };
+    make(&stage, &ssh.join("id_ed25519"), "");
+    let public = std::fs::read_to_string(ssh.join("id_ed25519.pub")).expect("public key");
+    let (mine, other) = (public.trim().to_owned(), stranger());
+    stage.sops(&["encrypt", "--age", &mine, "-i", text(&stage.path)], 0);
+    stage.keep();
+    stage.sops(&["rotate", "-i", "--add-age", &other, "--rm-age", &mine, text(&stage.path)], 0);
+    let mut told = expect(Change::Rotate);
+    told.asked.add_age = vec![other];
+    told.asked.remove_age = vec![mine];
+    let mut arbiter = stage.arbiter();
+    assert_eq!(fault(stage.look_with(&told, &arbiter)), Fault::LockedOut, "sops opens it with the SSH key too");
+    arbiter.sops = None;
+    assert_eq!(fault(stage.look_with(&told, &arbiter)), Fault::LockedOut);
+    let guarded = stage.world.root().join("guarded");
+    make(&stage, &guarded, "a passphrase");
+    arbiter.env.push(("SOPS_AGE_SSH_PRIVATE_KEY_FILE".into(), guarded.into()));
+    assert!(matches!(stage.look_with(&told, &arbiter), Verdict::Unverified(_)));
 }
