@@ -85,6 +85,7 @@ pub(crate) fn file(path: &str, before: &str) -> FileRecord {
         scope: "example.org/acme/infra".to_owned(),
         key: path.to_owned(),
         before: Some(Digest::of(before.as_bytes())),
+        change: None,
     }
 }
 
