@@ -81,7 +81,7 @@ pub(crate) fn resource(name: &str) -> Resource {
 /// A file with this content before.
 pub(crate) fn file(path: &str, before: &str) -> FileRecord {
     FileRecord {
-        path: format!("/work/{path}"),
+        path: format!("/repo/{path}"),
         scope: "example.org/acme/infra".to_owned(),
         key: path.to_owned(),
         before: Some(Digest::of(before.as_bytes())),
@@ -99,7 +99,7 @@ pub(crate) fn receipt(name: &str, path: &str, base: &str, new: &str) -> Receipt 
         new: Digest::of(new.as_bytes()),
         blob: None,
         branch: Some("main".to_owned()),
-        worktree: Some("/work".to_owned()),
+        worktree: Some("/repo".to_owned()),
         kind: ReceiptKind::Proven,
     }
 }
@@ -150,5 +150,5 @@ pub(crate) fn kept(takeable: bool) -> Ending {
 
 /// Quarantine.
 pub(crate) fn bad() -> Ending {
-    Ending::Quarantine { reason: "an empty file at ws-1:/work/a".to_owned() }
+    Ending::Quarantine { reason: "an empty file at ws-1:/repo/a".to_owned() }
 }
