@@ -80,6 +80,8 @@ pub struct Request {
     pub ttl: Duration,
     /// How long the first grant lasts (never more than the TTL).
     pub first_grant: Duration,
+    /// The grant whose command asks (`LOCKED_LEASE` of its environment): its lease is joined, not waited for.
+    pub within: Option<GrantId>,
     /// Wait or not.
     pub mode: Mode,
     /// The live file, when there is one.

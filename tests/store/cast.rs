@@ -49,6 +49,7 @@ impl Actor {
             claim: Claim::Command,
             ttl: TTL,
             first_grant: FIRST,
+            within: None,
             mode: Mode::Try,
             live: None,
             files: Vec::new(),
@@ -108,7 +109,7 @@ pub(crate) fn receipt(name: &str, path: &str, base: &str, new: &str) -> Receipt 
 pub(crate) fn granted(store: &mut dyn Store, request: &Request) -> Granted {
     match store.acquire(request, LIMIT).expect("the store answers") {
         Acquisition::Granted(granted) => granted,
-        Acquisition::Busy { blockers, ahead } => {
+        Acquisition::Busy { blockers, ahead, .. } => {
             panic!("{}: busy: {blockers:?} {ahead:?}", request.owner.label)
         }
     }
@@ -118,7 +119,7 @@ pub(crate) fn granted(store: &mut dyn Store, request: &Request) -> Granted {
 pub(crate) fn busy(store: &mut dyn Store, request: &Request) -> (Vec<Blocker>, Vec<Ahead>) {
     match store.acquire(request, LIMIT).expect("the store answers") {
         Acquisition::Granted(granted) => panic!("{}: granted: {granted:?}", request.owner.label),
-        Acquisition::Busy { blockers, ahead } => (blockers, ahead),
+        Acquisition::Busy { blockers, ahead, .. } => (blockers, ahead),
     }
 }
 

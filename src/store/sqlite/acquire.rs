@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::store::{Acquisition, Blocker, Granted, Mode, Request, StoreError};
+use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, Resource};
 
+use super::cycle;
 use super::debt;
 use super::fate::{Fate, fate};
 use super::fault::Fault;
 use super::grant::{Inherited, insert, next_token, succeed};
 use super::ledger::{Ledger, Now, span};
+use super::nest::{self, Standing};
 use super::queue::{self, Ticket};
 use super::row::{self, Row};
 
@@ -77,9 +79,16 @@ fn note_gone(connection: &Connection, grant: GrantId, request: &Request, now: &N
     let owner = &request.owner;
     let note = format!("proven gone by {} ({})", owner.session.short(), owner.label);
     let sql = format!("select {} from leases where grant_id = ?1 and ended_at is null", row::COLUMNS);
+    for join in nest::of_any_lease(connection, grant)? {
+        nest::bury(connection, &join)?;
+    }
     let rows: Vec<Row> =
         connection.prepare_cached(&sql)?.query_map([grant.to_string()], row::read)?.collect::<rusqlite::Result<_>>()?;
     for row in rows.iter().filter(|row| row.runs()) {
+        // What joined it lives on under it, and inherits it in the end.
+        if !nest::of_lease(connection, row.id)?.is_empty() {
+            continue;
+        }
         if row.remote {
             linger(connection, row, &format!("{note}; its effect may still be running"), now)?;
         } else {
@@ -102,11 +111,22 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
     Ok(())
 }
 
+/// The lease in the way and, when commands below its holder have joined it, each of them: whoever is gone can be proven so.
+fn in_the_way(connection: &Connection, row: &Row, now: &Now) -> Result<Vec<Blocker>, Fault> {
+    let joins = nest::of_lease(connection, row.id)?;
+    let lease = row.view(queue::waiters(connection, &row.resource, now)?, now);
+    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone: row.runs() && joins.is_empty() }];
+    blockers.extend(joins.iter().map(|join| Blocker { lease: join.view(lease.clone()), reclaimable_when_gone: true }));
+    Ok(blockers)
+}
+
 /// A wanted resource and what is in its place.
 struct Wanted {
     resource: Resource,
     /// None when it is free.
     row: Option<(Row, Fate)>,
+    /// How it stands with a command above us that runs under it.
+    nest: Standing,
 }
 
 impl Wanted {
@@ -121,38 +141,53 @@ struct Situation {
     ahead: Vec<Ticket>,
     silent: Vec<Ticket>,
     mine: Option<Ticket>,
+    /// The grants above this request.
+    chain: Vec<GrantId>,
 }
 
 impl Situation {
     fn of(connection: &Connection, request: &Request, now: &Now) -> Result<Self, Fault> {
         let key_hash = request.key.hash();
+        let chain = nest::chain(connection, request.within)?;
         let mut wanted = Vec::with_capacity(request.resources.len());
         for resource in &request.resources {
-            let row = row::live(connection, resource)?.map(|row| {
+            let mut row = row::live(connection, resource)?.map(|row| {
                 let fate = fate(&row, request, &key_hash, now);
                 (row, fate)
             });
-            wanted.push(Wanted { resource: resource.clone(), row });
+            let mut nest = Standing::Stranger;
+            if let Some((row, fate)) = row.as_mut().filter(|(_, fate)| *fate == Fate::Blocks) {
+                nest = nest::standing(connection, row, &chain, request)?;
+                *fate = match nest {
+                    Standing::MayJoin(_) if request.claim == Claim::Command => Fate::Join,
+                    Standing::Joined => Fate::Ours,
+                    _ => Fate::Blocks,
+                };
+            }
+            wanted.push(Wanted { resource: resource.clone(), row, nest });
         }
         let mine = queue::of(connection, request.grant)?;
-        let mut situation = Self { wanted, ahead: Vec::new(), silent: Vec::new(), mine };
+        let mut situation = Self { wanted, ahead: Vec::new(), silent: Vec::new(), mine, chain };
         situation.look_ahead(connection, now)?;
         Ok(situation)
     }
 
-    /// Finds the older requests that share a resource. One that also waits for what we adopt cannot go before us anyhow
-    /// (it waits for our own session), so passing it is not barging; holding back for it would be a deadlock.
+    /// Finds the older requests that share a resource. One that also waits for what we adopt, or for what a command
+    /// above us runs under, cannot go before us anyhow (it waits for us), so passing it is not barging; holding back for it would be a deadlock.
     fn look_ahead(&mut self, connection: &Connection, now: &Now) -> Result<(), Fault> {
         let place = self.mine.as_ref().map_or(i64::MAX, |ticket| ticket.id);
         let mut shared = BTreeMap::new();
         let mut waits_for_us = BTreeSet::new();
         for wanted in &self.wanted {
             for ticket in queue::for_resource(connection, &wanted.resource)? {
-                if wanted.fate() == Some(Fate::Adopt) {
+                if matches!(wanted.fate(), Some(Fate::Adopt | Fate::Join)) {
                     waits_for_us.insert(ticket.id);
                 }
                 shared.insert(ticket.id, ticket);
             }
+        }
+        for resource in row::running_of(connection, &self.chain)? {
+            waits_for_us.extend(queue::for_resource(connection, &resource)?.iter().map(|ticket| ticket.id));
         }
         let older = shared.into_values().filter(|ticket| ticket.id < place);
         let (silent, heard): (Vec<_>, Vec<_>) = older.partition(|ticket| ticket.silent(now));
@@ -183,12 +218,16 @@ impl Situation {
     fn busy(&self, connection: &Connection, now: &Now) -> Result<Acquisition, Fault> {
         let mut blockers = Vec::new();
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
-            blockers.push(Blocker {
-                lease: row.view(queue::waiters(connection, &row.resource, now)?, now),
-                reclaimable_when_gone: row.runs(),
-            });
+            blockers.extend(in_the_way(connection, row, now)?);
         }
-        Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect() })
+        let deadlock = self.wants_what_it_stands_in()
+            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), now)?;
+        Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect(), deadlock })
+    }
+
+    /// A hold between commands cannot be taken from below a command that has the very resource until it ends.
+    fn wants_what_it_stands_in(&self) -> bool {
+        self.wanted.iter().any(|it| it.fate() == Some(Fate::Blocks) && matches!(it.nest, Standing::MayJoin(_)))
     }
 
     fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
@@ -208,6 +247,12 @@ impl Situation {
         let lasts = request.first_grant.min(request.ttl);
         let mut granted = Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![] };
         for wanted in &self.wanted {
+            if let (Some((row, Fate::Join)), Standing::MayJoin(below)) = (&wanted.row, &wanted.nest) {
+                nest::join(connection, row, *below, request)?;
+                row::lasts_at_least(connection, row, lasts, now)?;
+                granted.tokens.push((wanted.resource.clone(), FencingToken(row.token)));
+                continue;
+            }
             let inherited = match &wanted.row {
                 Some((row, fate)) => succeed(connection, row, *fate, request, now)?,
                 None => Inherited::default(),

@@ -60,7 +60,9 @@ pub(super) fn succeed(
             end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
         }
-        Fate::Ours | Fate::Adopt | Fate::Blocks => Err(Fault::Unreadable("a lease in the way was to be taken")),
+        Fate::Ours | Fate::Adopt | Fate::Join | Fate::Blocks => {
+            Err(Fault::Unreadable("a lease in the way was to be taken"))
+        }
     }
 }
 
@@ -92,9 +94,9 @@ pub(super) fn insert(
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
              rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
-             hold_operation, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
+             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
              :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
-             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :boot, :expires, :wall, :wall)",
+             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :within, :boot, :expires, :wall, :wall)",
         )?
         .execute(rusqlite::named_params! {
             ":scope": resource.scope.0,
@@ -119,6 +121,7 @@ pub(super) fn insert(
             ":ttl": ms(request.ttl),
             ":hold_ttl": hold_ttl,
             ":hold_operation": hold_operation,
+            ":within": request.within.map(|within| within.to_string()),
             ":boot": now.boot,
             ":expires": now.ms.saturating_add(ms(request.first_grant.min(request.ttl))),
             ":wall": now.wall,

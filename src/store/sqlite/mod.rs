@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod cycle;
 mod damage;
 mod debt;
 mod fate;
@@ -22,6 +23,7 @@ mod fault;
 mod gate;
 mod grant;
 mod ledger;
+mod nest;
 mod queue;
 mod renew;
 mod row;
