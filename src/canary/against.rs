@@ -4,14 +4,13 @@
 
 use std::path::Path;
 
-use super::document::{self, Document, Flaw, Format, Kind, Lost};
+use super::document::{self, Document, Flaw, Format, Lost, Opened};
 use super::names::Names;
 use super::structure::nothing_encrypted;
 use super::{Expect, Fault, recipients};
 use crate::rules::{Change, Via};
 
-/// What there was before.
-#[derive(Debug)]
+/// What there was before. No `Debug`: it may be plaintext.
 pub(super) enum Before<'a> {
     /// No file, or an empty one.
     Nothing,
@@ -26,13 +25,11 @@ pub(super) enum Before<'a> {
 impl<'a> Before<'a> {
     pub(super) fn of(content: Option<&'a [u8]>) -> Self {
         let Some(content) = content else { return Self::Nothing };
-        match document::sniff(content) {
-            Kind::Empty => Self::Nothing,
-            Kind::Plain => Self::Plain(content),
-            Kind::Sops(format) => match document::read_as(content, format) {
-                Ok(document) => Self::Sops(document),
-                Err(_) => Self::Broken(format),
-            },
+        match document::open(content) {
+            Opened::Sops(document) => Self::Sops(document),
+            Opened::Damaged(unreadable) => Self::Broken(unreadable.format),
+            Opened::Plain => Self::Plain(content),
+            Opened::Empty => Self::Nothing,
         }
     }
 
@@ -54,6 +51,7 @@ pub(super) fn check(before: &Before<'_>, after: &Document, path: &Path, expect: 
     double_encryption(before, expect)?;
     format_flip(before, after, path, expect)?;
     version(before.document(), after)?;
+    rules(before.document(), after, expect)?;
     keys(before, after, expect)?;
     laid_open(before.document(), after)?;
     recipients::check(before.document(), after, expect)
@@ -107,6 +105,16 @@ fn version(before: Option<&Document>, after: &Document) -> Result<(), Fault> {
     }
 }
 
+/// sops writes the rules of a file that exists as they were; it may add the ready one where there was none.
+fn rules(before: Option<&Document>, after: &Document, expect: &Expect) -> Result<(), Fault> {
+    let (Some(before), false) = (before, expect.change == Some(Change::Encrypt)) else { return Ok(()) };
+    let of =
+        |document: &Document| document.metadata.as_ref().map(|metadata| metadata.rules.clone()).unwrap_or_default();
+    let now = of(after);
+    let other = of(before).into_iter().find(|rule| !now.contains(rule));
+    other.map_or(Ok(()), |(name, _)| Err(Fault::RuleChanged(Names::new([name], 1))))
+}
+
 fn keys(before: &Before<'_>, after: &Document, expect: &Expect) -> Result<(), Fault> {
     match before {
         Before::Sops(document) => {
@@ -145,10 +153,6 @@ fn plain_keys(content: &[u8], after: &Document) -> Result<(), Fault> {
     }
     let Ok(plain) = document::read_as(content, after.format) else { return Ok(()) };
     let lost = plain.keys.lost_in(&after.keys);
-    let lost = match after.format {
-        Format::Yaml => plain.keys.without_typed(lost),
-        Format::Dotenv | Format::Ini | Format::Json => lost,
-    };
     // INI has more quirks than we follow in a text that a person wrote; there, only a total loss is certain.
     let certain = after.format != Format::Ini || lost.is_all();
     match lost.is_empty() || !certain {
@@ -165,3 +169,6 @@ fn laid_open(before: Option<&Document>, after: &Document) -> Result<(), Fault> {
         false => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,6 +55,9 @@ pub enum Fault {
     /// It has values, and all of them are in the open.
     #[error("it has SOPS metadata, but not one value is encrypted")]
     NothingEncrypted,
+    /// Another choice of what is encrypted than before, which no command makes.
+    #[error("the rule that chooses what is encrypted ({0}) is not what it was")]
+    RuleChanged(Names),
     /// SOPS inside SOPS.
     #[error("it was encrypted already: it is encrypted twice now")]
     DoubleEncryption,
@@ -106,7 +109,9 @@ impl Fault {
                 "the last key group was removed: without one nobody can decrypt the file"
             }
             Self::Metadata(Flaw::Twice) => "keep one copy of the content: it was written behind itself",
-            Self::Metadata(_) => "do not edit the metadata by hand; take it from the last good version",
+            Self::Metadata(_) | Self::RuleChanged(_) => {
+                "do not edit the metadata by hand; take it from the last good version"
+            }
             Self::FormatFlip { .. } => {
                 "give both --input-type and --output-type, since the name alone does not tell sops the format"
             }

@@ -66,7 +66,6 @@ fn judge(sample: &Sample<'_>, content: &[u8], arbiter: &Arbiter) -> Verdict {
     let expect = sample.expect;
     let base = baseline(sample, arbiter);
     let before = Before::of(base.as_deref());
-    let ciphertext = base.as_deref().filter(|content| is_sops(content));
     let after = match structure::whole(content) {
         Ok(after) => after,
         Err(Fault::Plaintext) if is_open_edit(expect) => return Verdict::OpenEdit,
@@ -80,12 +79,14 @@ fn judge(sample: &Sample<'_>, content: &[u8], arbiter: &Arbiter) -> Verdict {
     if let Err(fault) = against::check(&before, &after, sample.path, expect) {
         return Verdict::Bad(fault);
     }
-    if let Some(before) = before.document()
+    if let Some(before) = before.document().filter(|_| !is_open_edit(expect))
         && locked_out(before, &after, arbiter)
     {
         return Verdict::Bad(Fault::LockedOut);
     }
-    let ciphertext = ciphertext.zip(before.document().map(|document| document.format));
+    // Only of SOPS files a copy is ever made, to see whether sops could decrypt them before.
+    let was = before.document().filter(|_| !is_open_edit(expect)).map(|document| document.format);
+    let ciphertext = base.as_deref().zip(was);
     arbiter.judge(sample.path, after.format, ciphertext)
 }
 
@@ -114,11 +115,7 @@ fn source(expect: &Expect, arbiter: &Arbiter) -> Option<Vec<u8>> {
 /// `encrypt --output O F` where F itself is SOPS.
 fn source_was_sops(expect: &Expect, arbiter: &Arbiter) -> bool {
     let encrypts = expect.change == Some(Change::Encrypt) && expect.via != Via::InPlace;
-    encrypts && source(expect, arbiter).is_some_and(|content| is_sops(&content))
-}
-
-fn is_sops(content: &[u8]) -> bool {
-    matches!(sniff(content), Kind::Sops(_))
+    encrypts && source(expect, arbiter).is_some_and(|content| matches!(sniff(&content), Kind::Sops(_)))
 }
 
 fn is_open_edit(expect: &Expect) -> bool {

@@ -23,13 +23,14 @@ pub use names::Names;
 pub use structure::{has_encrypted_value, native};
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::rules::{Asked, Change, Via};
 
 /// One file to look at, after the command.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Sample<'a> {
     /// The file, absolute.
     pub path: &'a Path,
@@ -37,6 +38,17 @@ pub struct Sample<'a> {
     pub before: Option<&'a [u8]>,
     /// What the command may have done to it.
     pub expect: &'a Expect,
+}
+
+/// What was before may be plaintext: only its length is shown.
+impl fmt::Debug for Sample<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sample")
+            .field("path", &self.path)
+            .field("before", &self.before.map(<[u8]>::len))
+            .field("expect", &self.expect)
+            .finish()
+    }
 }
 
 /// What may differ between before and after.
@@ -55,7 +67,7 @@ pub struct Expect {
 }
 
 /// The real sops that decrypts to nowhere.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Arbiter {
     /// The real program; none when it cannot be found: then a sound-looking file is unverified.
     pub sops: Option<PathBuf>,
@@ -65,6 +77,18 @@ pub struct Arbiter {
     pub cwd: PathBuf,
     /// How long one decrypt may take.
     pub timeout: Duration,
+}
+
+/// The environment may hold keys: only its size is shown.
+impl fmt::Debug for Arbiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arbiter")
+            .field("sops", &self.sops)
+            .field("env", &self.env.len())
+            .field("cwd", &self.cwd)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
 }
 
 /// What the canary says.

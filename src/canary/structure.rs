@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::Fault;
-use super::document::{self, Document, Format, Kind};
+use super::document::{self, CIPHERTEXT, Document, Format, Metadata, Opened, holds};
 
 /// Reads a file's content and says what is wrong with it by itself: empty, plaintext, cut off, conflict markers, CRLF
 /// in dotenv, broken metadata, nothing encrypted. Pre-image copies are kept only of what passes here.
@@ -19,26 +19,35 @@ pub fn native(content: &[u8]) -> Result<Document, Fault> {
 
 /// The checks of [`native`] but for the last one, which may be different if it was so before.
 pub(super) fn whole(content: &[u8]) -> Result<Document, Fault> {
-    let kind = document::sniff(content);
-    if kind == Kind::Empty {
+    let opened = document::open(content);
+    if opened == Opened::Empty {
         return Err(Fault::Empty);
     }
     if let Some(line) = conflict(content) {
         return Err(Fault::Conflict { line });
     }
-    let Kind::Sops(format) = kind else {
-        return Err(if has_ciphertext(content) { Fault::CutOff } else { Fault::Plaintext });
-    };
-    if format == Format::Dotenv
+    if is_dotenv(&opened)
         && let Some(line) = carriage_return(content)
     {
         return Err(Fault::CarriageReturns { line });
     }
-    let document = document::read_as(content, format).map_err(Fault::Unreadable)?;
-    match document.metadata.as_ref().map(document::Metadata::flaw) {
-        None => Err(Fault::CutOff),
-        Some(Some(flaw)) => Err(Fault::Metadata(flaw)),
-        Some(None) => Ok(document),
+    let document = match opened {
+        Opened::Sops(document) => document,
+        Opened::Damaged(unreadable) => return Err(Fault::Unreadable(unreadable)),
+        Opened::Plain | Opened::Empty if holds(content, CIPHERTEXT) => return Err(Fault::CutOff),
+        Opened::Plain | Opened::Empty => return Err(Fault::Plaintext),
+    };
+    match document.metadata.as_ref().and_then(Metadata::flaw) {
+        Some(flaw) => Err(Fault::Metadata(flaw)),
+        None => Ok(document),
+    }
+}
+
+fn is_dotenv(opened: &Opened) -> bool {
+    match opened {
+        Opened::Sops(document) => document.format == Format::Dotenv,
+        Opened::Damaged(unreadable) => unreadable.format == Format::Dotenv,
+        Opened::Plain | Opened::Empty => false,
     }
 }
 
@@ -75,19 +84,13 @@ fn carriage_return(content: &[u8]) -> Option<usize> {
 /// Whether there is an encrypted value besides the MAC. What has none may be somebody's secrets as they are.
 #[must_use]
 pub fn has_encrypted_value(content: &[u8]) -> bool {
-    let starts = content.windows(ENC.len()).enumerate().filter(|(_, window)| *window == ENC).map(|(at, _)| at);
+    let cipher = CIPHERTEXT.as_bytes();
     let is_mac = |at: usize| {
         let before = content[..at].iter().rposition(|byte| !b" \t\"':=".contains(byte)).map_or(0, |last| last + 1);
         content[..before].ends_with(b"mac")
     };
-    starts.into_iter().any(|at| !is_mac(at))
+    content.windows(cipher.len()).enumerate().any(|(at, window)| window == cipher && !is_mac(at))
 }
-
-fn has_ciphertext(content: &[u8]) -> bool {
-    content.windows(ENC.len()).any(|window| window == ENC)
-}
-
-const ENC: &[u8] = b"ENC[AES256_GCM,";
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,7 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
             claim: Claim::Explicit,
             ttl: times.ttl,
             first_grant: times.first_grant(),
+            within: run::within(world.context),
             mode: Mode::Try,
             live: None,
             files: Vec::new(),

@@ -51,7 +51,7 @@ pub(super) fn below_a_terminal(processes: &dyn Processes) -> bool {
 
 /// Ourselves, our parent, and so on; without pid 1, which is nobody's identity. A parent that is younger than its child
 /// is a stranger: the pid was taken again while we read.
-fn line_of(processes: &dyn Processes) -> impl Iterator<Item = Process> {
+pub(super) fn line_of(processes: &dyn Processes) -> impl Iterator<Item = Process> {
     std::iter::successors(processes.process(processes.ourselves()), |child| {
         let parent = processes.process(child.parent).filter(|parent| parent.started <= child.started)?;
         (parent.pid > 1).then_some(parent)

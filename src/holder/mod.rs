@@ -5,6 +5,8 @@
 //! one, which lets both in. [`processes_of`] looks for what a dead holder left running. Nothing here knows the store.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod above;
 mod anchor;
 mod label;
 #[cfg(target_os = "linux")]
@@ -19,6 +21,8 @@ mod shell;
 mod stat;
 mod variable;
 
+#[cfg(target_os = "linux")]
+pub use above::stands_above;
 #[cfg(target_os = "linux")]
 pub use leftover::{Search, processes_of};
 pub use process::{Process, Processes};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
-use crate::store::{Acquisition, Ahead, Blocker, Granted, Live, Mode, Request, Store, StoreError};
+use crate::store::{Acquisition, Ahead, Blocker, Granted, LeaseView, Live, Mode, Request, Store, StoreError};
 use crate::terms::GrantId;
 
 use super::pause::pause;
@@ -29,6 +29,8 @@ pub enum Patience {
 pub trait Witness {
     /// Are wrapper, keeper and every process of this lease gone?
     fn holder_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool;
+    /// Is the wrapper of this lease an ancestor process of ours?
+    fn is_above_us(&self, lease: &LeaseView) -> bool;
     /// Is this waiter gone?
     fn waiter_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool;
 }
@@ -65,6 +67,8 @@ pub struct Busy {
     pub ahead: Vec<Ahead>,
     /// How long we have waited.
     pub waited: Duration,
+    /// Waiting would close a circle.
+    pub deadlock: bool,
 }
 
 /// The end of asking.
@@ -100,15 +104,26 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
     loop {
         let sent = asker.clock.now();
         let answer = asker.store.acquire(&request, CALL)?;
-        let (blockers, ahead) = match answer {
+        let (blockers, ahead, deadlock) = match answer {
             Acquisition::Granted(granted) => return Ok(Obtained::Granted { granted, sent }),
-            Acquisition::Busy { blockers, ahead } => (blockers, ahead),
+            Acquisition::Busy { blockers, ahead, deadlock } => (blockers, ahead, deadlock),
         };
         let now = asker.clock.now();
         let waited = began.until(now);
         if blockers.iter().any(Blocker::quarantined) {
             leave(&request, asker);
-            return Ok(Obtained::Quarantined(Busy { blockers, ahead, waited }));
+            return Ok(Obtained::Quarantined(Busy { blockers, ahead, waited, deadlock }));
+        }
+        if request.within.is_none()
+            && let Some(above) = blockers.iter().find(|it| asker.witness.is_above_us(&it.lease))
+        {
+            // sudo drops the environment; the process tree still says whose child we are.
+            request.within = Some(above.lease.grant);
+            continue;
+        }
+        if deadlock {
+            leave(&request, asker);
+            return Ok(Obtained::Busy(Busy { blockers, ahead, waited, deadlock }));
         }
         if prover.due(now) {
             request.gone = prove(&blockers, &ahead, asker.witness);
@@ -118,7 +133,7 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
         }
         if waited >= limit {
             leave(&request, asker);
-            return Ok(Obtained::Busy(Busy { blockers, ahead, waited }));
+            return Ok(Obtained::Busy(Busy { blockers, ahead, waited, deadlock }));
         }
         (asker.notice)(Notice { blockers: &blockers, place: ahead.len() + 1, waited });
         rest(pause(ahead.len() + 1, jitter(now)).min(began.after(limit).0.saturating_sub(now.0)));

@@ -36,6 +36,9 @@ impl fmt::Display for Refusal {
 /// Somebody else holds it, or asked before us.
 #[must_use]
 pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
+    if busy.deadlock {
+        return deadlock(busy, wanted);
+    }
     let place = busy.ahead.len() + 1;
     let Some(blocker) = busy.blockers.first() else {
         let before = busy.ahead.first().map_or_else(String::new, |first| format!(", {} first", first.holder));
@@ -58,6 +61,22 @@ pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
         why: format!("{}, place {place} in the queue, {}", since(lease), free_by(lease, now_ms)),
         retry: retry(lease),
         next: format!("locked status {}", lease.resource),
+    }
+}
+
+fn deadlock(busy: &Busy, wanted: &str) -> Refusal {
+    let holder = busy.blockers.first().map_or_else(String::new, |blocker| {
+        format!(
+            " is held by {} ({}), which waits for a command above this one",
+            blocker.lease.session, blocker.lease.label
+        )
+    });
+    Refusal {
+        word: "BLOCKED",
+        what: format!("waiting for {wanted} would deadlock"),
+        why: format!("{wanted}{holder}"),
+        retry: "yes, from outside of the command that holds the other lease".to_owned(),
+        next: "take all of them at once, with -r for each, before the outer command".to_owned(),
     }
 }
 
@@ -196,7 +215,7 @@ mod tests {
         let blocker = Blocker { lease, reclaimable_when_gone: true };
         let older =
             Ahead { grant: GrantId::random(), live: None, host_id: String::new(), holder: "aaaaaaaa (x@y)".to_owned() };
-        Busy { blockers: vec![blocker], ahead: vec![older; ahead], waited: Duration::ZERO }
+        Busy { blockers: vec![blocker], ahead: vec![older; ahead], waited: Duration::ZERO, deadlock: false }
     }
 
     #[test]

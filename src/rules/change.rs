@@ -4,6 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// What is classified.
 #[derive(Clone, Copy)]
 pub struct Command<'a> {
@@ -64,7 +66,8 @@ impl Write {
 }
 
 /// What a command does to a SOPS file, which decides what the canary may find changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// One value set; keys stay.
     Set,

@@ -12,7 +12,7 @@ use crate::lease::{Patience, Witness};
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{self, Live, Store, StoreError};
+use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
 
 /// Which session this invocation belongs to.
@@ -81,6 +81,12 @@ impl Options {
     pub const READY_WAIT: Duration = Duration::from_secs(30);
 }
 
+/// The grant of the `locked` above us, as it told its command. What it means now the store decides.
+#[must_use]
+pub fn within(context: &Context) -> Option<GrantId> {
+    context.invocation.var("LOCKED_LEASE")?.to_str()?.parse().ok().map(GrantId)
+}
+
 /// A look-up in the environment at entry.
 pub fn env_of(context: &Context) -> impl Fn(&str) -> Option<OsString> {
     |name| context.invocation.var(name)
@@ -103,6 +109,11 @@ impl Witness for KernelWitness<'_> {
         // Order: the lock first. While wrapper or keeper lives nobody needs to read every process's environment.
         self.waiter_gone(grant, live, host_id)
             && matches!(holder::processes_of(grant, state::born(self.state, grant)), Search::None)
+    }
+
+    fn is_above_us(&self, lease: &LeaseView) -> bool {
+        let named = lease.pid.zip(lease.live).filter(|_| lease.host_id == self.host_id);
+        named.is_some_and(|(pid, live)| holder::stands_above(pid, live.device, live.inode))
     }
 
     fn waiter_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {

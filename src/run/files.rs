@@ -59,6 +59,7 @@ pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
         scope: file.target.scope().to_string(),
         key: file.target.key.clone(),
         before: before.digest(),
+        change: Some(file.write.change),
     }
 }
 

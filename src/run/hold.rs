@@ -126,6 +126,7 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
         claim: Claim::Command,
         ttl: job.options.times.ttl,
         first_grant: job.options.times.first_grant(),
+        within: super::within(job.context),
         mode: Mode::Try,
         live: Some(live.live()),
         files,

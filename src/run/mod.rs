@@ -14,7 +14,7 @@ mod proof;
 mod receipt;
 
 pub use arbiter::arbiter;
-pub use entry::{Context, Options, env_of, open_store, retry_witness, session};
+pub use entry::{Context, Options, env_of, open_store, retry_witness, session, within};
 pub use files::Before;
 pub use receipt::of as receipt_of;
 

@@ -3,7 +3,7 @@
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::copies::Chain;
-use crate::rules::{Asked, Via};
+use crate::rules::{Asked, Change, Via};
 use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
 use crate::terms::{Digest, Resource, Scope, shell_quote};
 
@@ -43,6 +43,16 @@ pub(super) fn prove(
     Proof::Sound(receipts)
 }
 
+/// By what a dead command's file is judged. Its options are not on record, so one that may change recipients may have
+/// changed them to anything; and nobody is there who could end an open edit, so plaintext is bad.
+fn judged_as(change: Option<Change>) -> Option<Change> {
+    match change {
+        Some(Change::Rotate | Change::UpdateKeys | Change::Groups) => Some(Change::UpdateKeys),
+        Some(Change::Encrypt) => Some(Change::Encrypt),
+        _ => None,
+    }
+}
+
 fn prove_one(
     record: &FileRecord,
     resource: &Resource,
@@ -62,7 +72,8 @@ fn prove_one(
     let scope = Scope(record.scope.clone());
     let chain = Chain::of(copies, &scope, &record.key);
     let before = record.before.as_ref().and_then(|before| chain.with_digest(before).ok().flatten());
-    let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
+    let expect =
+        Expect { change: judged_as(record.change), via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
     match canary::look(&Sample { path: &path, before: before.as_deref(), expect: &expect }, arbiter) {
         Verdict::Bad(fault) => {
             files::note_bad(&chain, &now, now_ms);

@@ -19,6 +19,8 @@ pub enum Acquisition {
         blockers: Vec<Blocker>,
         /// Older requests that share a resource with ours, oldest first. Our place in the queue is their number + 1.
         ahead: Vec<Ahead>,
+        /// Waiting would close a circle: one of those in the way waits for a command above us.
+        deadlock: bool,
     },
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rules::Change;
 use crate::terms::{Digest, FencingToken, GrantId, LeaseKey, Resource, Scope, SessionId};
 
 /// Who asks, as far as others may see it. No argument values, no environment.
@@ -79,6 +80,8 @@ pub struct Request {
     pub ttl: Duration,
     /// How long the first grant lasts (never more than the TTL).
     pub first_grant: Duration,
+    /// The grant whose command asks (`LOCKED_LEASE` of its environment): its lease is joined, not waited for.
+    pub within: Option<GrantId>,
     /// Wait or not.
     pub mode: Mode,
     /// The live file, when there is one.
@@ -104,6 +107,9 @@ pub struct FileRecord {
     pub key: String,
     /// Digest before the command; none when the file did not exist.
     pub before: Option<Digest>,
+    /// What the command does to it, so that whoever takes over judges it by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
 }
 
 /// Who may renew or settle: the key of a grant, or, for a lease without a running command, the session itself.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
 
+use super::course::{Act, Course, Phase};
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Side, Signals, Timer};
 use super::{Beat, Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
@@ -70,10 +71,8 @@ fn keep_watch<D: Duty>(
     own.extend(keep);
     unix::null_stdio()?;
     unix::close_all_but(&own);
-    let stop_at = begin.sent.after(watch.times.stop_after(begin.lasts));
-    let next_beat = begin.sent.after(watch.times.heartbeat);
-    Keeper { watch, clock, link, signals, timer, duty, child, stop_at, next_beat, phase: Phase::Running, halted: None }
-        .work()
+    let course = Course::new(watch, begin.sent, begin.lasts);
+    Keeper { watch, clock, link, signals, timer, duty, child, course }.work()
 }
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
@@ -86,17 +85,6 @@ fn never_started<D: Duty>(link: &Link, duty: &mut D, errno: i32, left: Duration,
     Ok(())
 }
 
-/// Where the keeper is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// The child lives and the lease is renewed.
-    Running,
-    /// The child ended by itself; the lease is renewed until the wrapper has settled.
-    Ended(Outcome),
-    /// The tree was stopped; nothing is renewed any more.
-    Stopped(Outcome),
-}
-
 struct Keeper<'a, D> {
     watch: Watch,
     clock: &'a dyn Clock,
@@ -105,18 +93,13 @@ struct Keeper<'a, D> {
     timer: Timer,
     duty: D,
     child: i32,
-    /// When the tree must be stopped, unless a renew comes first.
-    stop_at: Moment,
-    next_beat: Moment,
-    phase: Phase,
-    /// Since when the job is stopped (Ctrl-Z).
-    halted: Option<Moment>,
+    course: Course,
 }
 
 impl<D: Duty> Keeper<'_, D> {
     fn work(mut self) -> io::Result<()> {
         loop {
-            self.timer.set(self.wake_at())?;
+            self.timer.set(self.course.wake_at())?;
             let ready = unix::wait_readable(&[self.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()], None)?;
             if ready[2] {
                 self.timer.clear();
@@ -132,27 +115,18 @@ impl<D: Duty> Keeper<'_, D> {
         }
     }
 
-    fn wake_at(&self) -> Option<Moment> {
-        let halted_until = self.halted.map(|since| since.after(self.watch.stopped_max));
-        match self.phase {
-            Phase::Running => Some(self.next_beat.min(self.stop_at).min(halted_until.unwrap_or(self.stop_at))),
-            Phase::Ended(_) => Some(self.next_beat),
-            Phase::Stopped(_) => None,
-        }
-    }
-
     fn look_at_child(&mut self) -> io::Result<()> {
         unix::reap_orphans(self.child);
-        if self.phase != Phase::Running {
+        if self.course.phase() != Phase::Running {
             return Ok(());
         }
         while let Some(changed) = unix::next_halt(self.child) {
             match changed {
                 Changed::Halted(signal) => {
-                    self.halted = Some(self.clock.now());
+                    self.course.halted(Some(self.clock.now()));
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ => self.halted = None,
+                _ => self.course.halted(None),
             }
         }
         let outcome = match unix::peek_end(self.child) {
@@ -160,7 +134,7 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        self.phase = Phase::Ended(outcome);
+        self.course.ended(outcome);
         self.link.say(&Tale::Ended { outcome, stubborn: Vec::new() })
     }
 
@@ -171,85 +145,59 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Heard::Said(Word::Settled)) => return Ok(true),
             Some(Heard::Dead) => {}
         }
-        let outcome = match self.phase {
+        let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
             Phase::Running => {
                 let _stubborn = self.stop_tree(WRAPPER_DIED_GRACE);
                 Outcome::Stopped(Cause::WrapperDied)
             }
         };
-        self.duty.finish(outcome, self.stop_at);
+        self.duty.finish(outcome, self.course.stop_at());
         Ok(true)
     }
 
     fn look_at_clock(&mut self) -> io::Result<()> {
-        let now = self.clock.now();
-        if matches!(self.phase, Phase::Stopped(_)) {
-            return Ok(());
+        match self.course.act(self.clock.now()) {
+            Act::Wait => Ok(()),
+            Act::Stop(cause) => self.lose(cause),
+            Act::Beat => {
+                let (beat, sent) = self.beat();
+                let act = self.course.beaten(beat, sent, self.clock.now());
+                self.tell(beat, sent, act)
+            }
+            Act::FreezeAndBeat => {
+                tree::signal_all(unix::own_pid(), &[], libc::SIGSTOP);
+                let (beat, sent) = self.beat();
+                let act = self.course.beaten_frozen(beat, sent, self.clock.now());
+                if act == Act::Wait {
+                    // Our own stop is no news for the wrapper.
+                    while unix::next_halt(self.child).is_some() {}
+                    tree::signal_all(unix::own_pid(), &[], libc::SIGCONT);
+                }
+                self.tell(beat, sent, act)
+            }
         }
-        if self.phase == Phase::Running && self.halted.is_some_and(|since| now >= since.after(self.watch.stopped_max)) {
-            return self.lose(Cause::Deadline);
-        }
-        if self.phase == Phase::Running && now >= self.stop_at {
-            return self.past_deadline(now);
-        }
-        if now >= self.next_beat {
-            return self.beat();
-        }
-        Ok(())
     }
 
-    fn beat(&mut self) -> io::Result<()> {
+    fn beat(&mut self) -> (Beat, Moment) {
         let sent = self.clock.now();
-        let left = sent.until(self.stop_at).min(self.watch.times.heartbeat).max(Duration::from_millis(50));
-        match self.duty.renew(left) {
-            Beat::Renewed(lasts) => {
-                self.stop_at = sent.after(self.watch.times.stop_after(lasts));
-                self.next_beat = sent.after(self.watch.times.heartbeat);
-                let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-                self.link.say(&Tale::Renewed { sent: ms(sent.0), lasts: ms(lasts) })
-            }
-            // The wrapper may be settling at this very moment: what it finds decides.
-            Beat::Lost(_) if self.phase != Phase::Running => {
-                self.next_beat = sent.after(self.watch.times.ttl);
-                Ok(())
-            }
-            Beat::Lost(cause) => self.lose(cause),
-            Beat::Unknown => {
-                // One failed renew kills nothing; ask again soon, until the deadline.
-                let pause = (self.watch.times.heartbeat / 4).min(Duration::from_secs(1));
-                self.next_beat = self.clock.now().after(pause);
-                Ok(())
-            }
-        }
+        (self.duty.renew(self.course.patience(sent)), sent)
     }
 
-    /// The deadline has passed. If only because the machine slept, the lease may still be ours: freeze the tree, so
-    /// that nothing writes meanwhile, and ask once.
-    fn past_deadline(&mut self, now: Moment) -> io::Result<()> {
-        if self.stop_at.until(now) < Duration::from_secs(1) {
-            return self.lose(Cause::Deadline);
+    fn tell(&mut self, beat: Beat, sent: Moment, act: Act) -> io::Result<()> {
+        if let Act::Stop(cause) = act {
+            return self.lose(cause);
         }
-        tree::signal_all(unix::own_pid(), &[], libc::SIGSTOP);
-        self.next_beat = now;
-        self.stop_at = now.after(Duration::from_secs(2));
-        self.beat()?;
-        if self.phase != Phase::Running {
-            return Ok(());
-        }
-        if self.next_beat.0 > self.clock.now().0 && self.stop_at.0 > now.after(Duration::from_secs(2)).0 {
-            while unix::next_halt(self.child).is_some() {}
-            tree::signal_all(unix::own_pid(), &[], libc::SIGCONT);
-            return Ok(());
-        }
-        self.lose(Cause::Deadline)
+        let Beat::Renewed(lasts) = beat else { return Ok(()) };
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        self.link.say(&Tale::Renewed { sent: ms(sent.0), lasts: ms(lasts) })
     }
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
         let stubborn = self.stop_tree(self.watch.times.grace);
         let outcome = Outcome::Stopped(cause);
-        self.phase = Phase::Stopped(outcome);
+        self.course.stopped(outcome);
         self.link.say(&Tale::Ended { outcome, stubborn })
     }
 

@@ -94,6 +94,7 @@ impl Cause {
             Self::Deadline => "could not be renewed before its deadline",
             Self::Gone => "is not ours any more",
             Self::Revoked => "was marked for stealing",
+            Self::StoppedJob => "was held for a stopped job for as long as that may be",
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
         }

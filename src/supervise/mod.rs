@@ -13,6 +13,7 @@
 #![deny(unsafe_code)]
 
 mod child;
+mod course;
 mod keeper;
 mod link;
 mod tree;
@@ -83,6 +84,8 @@ pub enum Cause {
     Gone,
     /// The lease is marked for stealing.
     Revoked,
+    /// The job was stopped (Ctrl-Z) for longer than a lease may be kept for it.
+    StoppedJob,
     /// The wrapper died.
     WrapperDied,
     /// The keeper died.

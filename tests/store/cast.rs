@@ -49,6 +49,7 @@ impl Actor {
             claim: Claim::Command,
             ttl: TTL,
             first_grant: FIRST,
+            within: None,
             mode: Mode::Try,
             live: None,
             files: Vec::new(),
@@ -81,10 +82,11 @@ pub(crate) fn resource(name: &str) -> Resource {
 /// A file with this content before.
 pub(crate) fn file(path: &str, before: &str) -> FileRecord {
     FileRecord {
-        path: format!("/work/{path}"),
+        path: format!("/repo/{path}"),
         scope: "example.org/acme/infra".to_owned(),
         key: path.to_owned(),
         before: Some(Digest::of(before.as_bytes())),
+        change: None,
     }
 }
 
@@ -98,7 +100,7 @@ pub(crate) fn receipt(name: &str, path: &str, base: &str, new: &str) -> Receipt 
         new: Digest::of(new.as_bytes()),
         blob: None,
         branch: Some("main".to_owned()),
-        worktree: Some("/work".to_owned()),
+        worktree: Some("/repo".to_owned()),
         kind: ReceiptKind::Proven,
     }
 }
@@ -107,7 +109,7 @@ pub(crate) fn receipt(name: &str, path: &str, base: &str, new: &str) -> Receipt 
 pub(crate) fn granted(store: &mut dyn Store, request: &Request) -> Granted {
     match store.acquire(request, LIMIT).expect("the store answers") {
         Acquisition::Granted(granted) => granted,
-        Acquisition::Busy { blockers, ahead } => {
+        Acquisition::Busy { blockers, ahead, .. } => {
             panic!("{}: busy: {blockers:?} {ahead:?}", request.owner.label)
         }
     }
@@ -117,7 +119,7 @@ pub(crate) fn granted(store: &mut dyn Store, request: &Request) -> Granted {
 pub(crate) fn busy(store: &mut dyn Store, request: &Request) -> (Vec<Blocker>, Vec<Ahead>) {
     match store.acquire(request, LIMIT).expect("the store answers") {
         Acquisition::Granted(granted) => panic!("{}: granted: {granted:?}", request.owner.label),
-        Acquisition::Busy { blockers, ahead } => (blockers, ahead),
+        Acquisition::Busy { blockers, ahead, .. } => (blockers, ahead),
     }
 }
 
@@ -149,5 +151,5 @@ pub(crate) fn kept(takeable: bool) -> Ending {
 
 /// Quarantine.
 pub(crate) fn bad() -> Ending {
-    Ending::Quarantine { reason: "an empty file at ws-1:/work/a".to_owned() }
+    Ending::Quarantine { reason: "an empty file at ws-1:/repo/a".to_owned() }
 }

@@ -69,7 +69,7 @@ impl Arbiter {
                 Some(code) => Ruling::Code(code),
                 None => Ruling::Nothing("sops was killed while it decrypted the file".into()),
             },
-            Ok(None) => Ruling::Nothing(format!("sops took longer than {} s to decrypt it", self.timeout.as_secs())),
+            Ok(None) => Ruling::Nothing(format!("sops took longer than {:?} to decrypt it", self.timeout)),
             Err(error) => Ruling::Nothing(format!("sops could not be run ({})", error.kind())),
         }
     }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use super::{Document, Unreadable};
+
 /// What a file is written in. sops' fifth store, binary, writes JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -63,30 +65,52 @@ pub enum Kind {
     Empty,
 }
 
-/// What these bytes are. Without the word `sops` in them this costs one scan; else they are read once.
+/// What a file is, read as far as that goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::canary) enum Opened {
+    /// A SOPS file, whole or not.
+    Sops(Document),
+    /// Recognisably a SOPS file, but it does not follow its format.
+    Damaged(Unreadable),
+    /// It has content and no SOPS metadata.
+    Plain,
+    /// Nothing, or white space.
+    Empty,
+}
+
+/// Reads a file once. Without the word `sops` in it this costs one scan.
+pub(in crate::canary) fn open(content: &[u8]) -> Opened {
+    if content.iter().all(u8::is_ascii_whitespace) {
+        return Opened::Empty;
+    }
+    if !holds(content, "sops") {
+        return Opened::Plain;
+    }
+    match super::read(content) {
+        Ok(document) if document.metadata.is_some() => Opened::Sops(document),
+        // A damaged file with ciphertext in it is a broken SOPS file, not plaintext.
+        Err(unreadable) if holds(content, CIPHERTEXT) => Opened::Damaged(unreadable),
+        Ok(_) | Err(_) => Opened::Plain,
+    }
+}
+
+/// What these bytes are.
 #[must_use]
 pub fn sniff(content: &[u8]) -> Kind {
-    if content.iter().all(u8::is_ascii_whitespace) {
-        return Kind::Empty;
-    }
-    if !mentions_sops(content) {
-        return Kind::Plain;
-    }
-    let format = guess(content);
-    match super::read_as(content, format) {
-        Ok(document) if document.metadata.is_some() => Kind::Sops(format),
-        Ok(_) => Kind::Plain,
-        // A damaged file whose metadata can still be recognised is a broken SOPS file, not plaintext.
-        Err(_) if content.windows(ENC.len()).any(|window| window == ENC) => Kind::Sops(format),
-        Err(_) => Kind::Plain,
+    match open(content) {
+        Opened::Sops(document) => Kind::Sops(document.format),
+        Opened::Damaged(unreadable) => Kind::Sops(unreadable.format),
+        Opened::Plain => Kind::Plain,
+        Opened::Empty => Kind::Empty,
     }
 }
 
 /// How every encrypted value begins.
-const ENC: &[u8] = b"ENC[AES256_GCM,";
+pub(in crate::canary) const CIPHERTEXT: &str = "ENC[AES256_GCM,";
 
-fn mentions_sops(content: &[u8]) -> bool {
-    content.windows(4).any(|window| window == b"sops")
+/// Whether a word is in there. The library's search over text is many times faster than one over windows of bytes.
+pub(in crate::canary) fn holds(content: &[u8], word: &str) -> bool {
+    content.utf8_chunks().any(|chunk| chunk.valid().contains(word))
 }
 
 /// The format by content: `{` first → JSON, a metadata line → dotenv, `[sops]` → INI, else YAML.

@@ -1,11 +1,15 @@
-//! The keys of a file as a tree, and what one tree lost against another. Flat memory: a place knows its parent, so that
+//! The keys of a file as a tree. Flat memory: a place knows its parent, so that
 //! deep or broad files cost no more than their bytes.
 #![forbid(unsafe_code)]
+
+mod loss;
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
+
+pub use loss::Lost;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,40 +83,6 @@ impl Default for Keys {
     }
 }
 
-/// What is gone: the topmost lost places of the earlier tree, and how much of it they take along.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    tops: Vec<u32>,
-    count: usize,
-    all: bool,
-}
-
-impl Lost {
-    /// Nothing is gone.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tops.is_empty()
-    }
-
-    /// How many keys and items are gone, those inside others included.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Every key that there was is gone.
-    #[must_use]
-    pub fn is_all(&self) -> bool {
-        self.all
-    }
-
-    /// How many places are gone whose parent is still there.
-    #[must_use]
-    pub fn tops(&self) -> usize {
-        self.tops.len()
-    }
-}
-
 impl Keys {
     /// How many keys and list items there are.
     #[must_use]
@@ -135,76 +105,6 @@ impl Keys {
     #[must_use]
     pub fn is_only(&self, name: &str) -> bool {
         self.len() == 1 && self.index.contains_key(&(0, Segment::Key(name.into())))
-    }
-
-    /// What `self` has and `after` has not.
-    #[must_use]
-    pub fn lost_in(&self, after: &Self) -> Lost {
-        let there = self.mapped_onto(after);
-        let gone = |at: &usize| there[*at].is_none() && self.nodes[*at].is_key();
-        let count = (0..self.nodes.len()).filter(gone).count();
-        let tops = (1..self.nodes.len())
-            .filter(|at| there[*at].is_none() && there[self.nodes[*at].parent as usize].is_some())
-            .filter_map(|at| u32::try_from(at).ok())
-            .collect();
-        Lost { tops, count, all: count > 0 && count == self.len() }
-    }
-
-    /// The names of what is gone, as people write paths.
-    pub fn names<'a>(&'a self, lost: &'a Lost) -> impl Iterator<Item = String> + 'a {
-        lost.tops.iter().map(|at| self.path(*at as usize))
-    }
-
-    /// All that is gone lay inside one list, whose later items may have moved up.
-    #[must_use]
-    pub fn within_one_list(&self, lost: &Lost) -> bool {
-        let home = self.common_parent(lost);
-        std::iter::successors(Some(home), |at| (*at != 0).then(|| self.nodes[*at as usize].parent))
-            .any(|at| self.index.contains_key(&(at, Segment::Item(0))))
-    }
-
-    /// All that is gone lay below one key, of which `after` has no old value left: that key was given a whole new
-    /// value. (sops keeps the ciphertext of values that a command does not touch.)
-    #[must_use]
-    pub fn within_one_replaced(&self, lost: &Lost, after: &Self) -> bool {
-        let home = self.common_parent(lost);
-        if !self.nodes[home as usize].is_key() {
-            return false;
-        }
-        let there = self.mapped_onto(after);
-        let mut inside = vec![false; self.nodes.len()];
-        inside[home as usize] = true;
-        for at in home as usize + 1..self.nodes.len() {
-            inside[at] = inside[self.nodes[at].parent as usize];
-            let value = self.nodes[at].leaf.filter(|leaf| *leaf != Leaf::Empty);
-            let kept = there[at].and_then(|it| after.nodes[it as usize].leaf);
-            if inside[at] && value.is_some() && value == kept {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// The loss without keys that YAML may read as a number, a date, a boolean or null, and that sops therefore may
-    /// write differently than a person did (`0x10` as `16`).
-    #[must_use]
-    pub fn without_typed(&self, mut lost: Lost) -> Lost {
-        lost.tops.retain(|at| match &self.nodes[*at as usize].segment {
-            Segment::Key(name) => name.starts_with(char::is_alphabetic) && !is_word_of_yaml(name),
-            Segment::Item(_) | Segment::Document(_) => true,
-        });
-        lost.all &= !lost.tops.is_empty();
-        lost
-    }
-
-    /// A value that is encrypted here and in the open in `after`.
-    #[must_use]
-    pub fn exposed_in(&self, after: &Self) -> bool {
-        let there = self.mapped_onto(after);
-        self.nodes.iter().zip(&there).any(|(node, it)| {
-            let now = it.and_then(|it| after.nodes[it as usize].leaf);
-            matches!((node.leaf, now), (Some(Leaf::Encrypted(_)), Some(Leaf::Plain(_))))
-        })
     }
 
     /// Every value in the open stands below a key with this ending, which tells sops to leave it alone.
@@ -236,34 +136,6 @@ impl Keys {
         self.nodes[node.0 as usize].leaf = Some(leaf);
     }
 
-    /// For each place of ours the same place of the other tree. Parents come before their children.
-    fn mapped_onto(&self, other: &Self) -> Vec<Option<u32>> {
-        let mut there = Vec::with_capacity(self.nodes.len());
-        there.push(Some(0));
-        for node in &self.nodes[1..] {
-            let parent: Option<u32> = there[node.parent as usize];
-            there.push(parent.and_then(|it| other.index.get(&(it, node.segment.clone())).copied()));
-        }
-        there
-    }
-
-    /// The deepest place above all that is gone.
-    fn common_parent(&self, lost: &Lost) -> u32 {
-        let mut tops = lost.tops.iter().map(|at| self.nodes[*at as usize].parent);
-        let first = tops.next().unwrap_or(0);
-        tops.fold(first, |mut one, mut other| {
-            // A child's number is above its parent's, so the greater one climbs until they meet.
-            while one != other {
-                if one > other {
-                    one = self.nodes[one as usize].parent;
-                } else {
-                    other = self.nodes[other as usize].parent;
-                }
-            }
-            one
-        })
-    }
-
     fn path(&self, at: usize) -> String {
         let mut steps = Vec::new();
         let mut at = at;
@@ -286,10 +158,6 @@ impl Keys {
             path
         })
     }
-}
-
-fn is_word_of_yaml(name: &str) -> bool {
-    ["null", "true", "false", "yes", "no", "on", "off", "y", "n"].iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
 impl Node {

@@ -16,9 +16,9 @@ pub struct Metadata {
     pub last_modified: bool,
     /// The version of sops that wrote it; empty when it is not there.
     pub version: String,
-    /// The names of the rules that choose what is encrypted (`encrypted_regex`…); the ready `unencrypted_suffix`
-    /// is one of them.
-    pub rules: Vec<String>,
+    /// The rules that choose what is encrypted (`encrypted_regex`…), as name and value; the ready
+    /// `unencrypted_suffix` is one of them.
+    pub rules: Vec<(String, String)>,
     /// The ending of keys whose values stay in the open.
     pub unencrypted_suffix: Option<String>,
     /// How many key groups must open; none: all of them.
@@ -143,7 +143,7 @@ impl Flat {
             version: take("version").unwrap_or_default(),
             threshold: take("shamir_threshold").and_then(|number| number.trim().parse().ok()).filter(|n| *n > 0),
             unencrypted_suffix: self.values.get("unencrypted_suffix").cloned(),
-            rules: self.values.into_keys().filter(|name| is_rule(name)).collect(),
+            rules: self.values.into_iter().filter(|(name, value)| is_rule(name) && !value.is_empty()).collect(),
             twice: self.twice,
         })
     }

@@ -11,6 +11,7 @@ mod keys;
 mod metadata;
 mod yaml;
 
+pub(super) use format::{CIPHERTEXT, Opened, holds, open};
 pub use format::{Format, Kind, sniff};
 pub use keys::{Keys, Lost};
 pub use metadata::{Flaw, Metadata, Recipient};

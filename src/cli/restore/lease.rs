@@ -150,6 +150,7 @@ fn ask(
         claim: Claim::Restore,
         ttl: times.ttl,
         first_grant: times.first_grant(),
+        within: run::within(context),
         mode: Mode::Try,
         live: None,
         files: Vec::new(),

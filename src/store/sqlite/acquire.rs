@@ -6,16 +6,18 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::store::{Acquisition, Blocker, Claim, Ended, Granted, Mode, Request, StoreError};
+use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, Resource};
 
-use super::debt::{self, Debt};
+use super::cycle;
+use super::debt;
 use super::fate::{Fate, fate};
 use super::fault::Fault;
-use super::ledger::{Ledger, Now, ms, span};
+use super::grant::{Inherited, insert, next_token, succeed};
+use super::ledger::{Ledger, Now, span};
+use super::nest::{self, Standing};
 use super::queue::{self, Ticket};
-use super::row::{self, Row, live_columns};
-use super::settle::{Word, end};
+use super::row::{self, Row};
 
 /// Looks first if asked to, so that a blocked poll takes no write lock; then does it under the lock.
 pub(super) fn acquire(
@@ -77,9 +79,16 @@ fn note_gone(connection: &Connection, grant: GrantId, request: &Request, now: &N
     let owner = &request.owner;
     let note = format!("proven gone by {} ({})", owner.session.short(), owner.label);
     let sql = format!("select {} from leases where grant_id = ?1 and ended_at is null", row::COLUMNS);
+    for join in nest::of_any_lease(connection, grant)? {
+        nest::bury(connection, &join)?;
+    }
     let rows: Vec<Row> =
         connection.prepare_cached(&sql)?.query_map([grant.to_string()], row::read)?.collect::<rusqlite::Result<_>>()?;
     for row in rows.iter().filter(|row| row.runs()) {
+        // What joined it lives on under it, and inherits it in the end.
+        if !nest::of_lease(connection, row.id)?.is_empty() {
+            continue;
+        }
         if row.remote {
             linger(connection, row, &format!("{note}; its effect may still be running"), now)?;
         } else {
@@ -102,11 +111,22 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
     Ok(())
 }
 
+/// The lease in the way and, when commands below its holder have joined it, each of them: whoever is gone can be proven so.
+fn in_the_way(connection: &Connection, row: &Row, now: &Now) -> Result<Vec<Blocker>, Fault> {
+    let joins = nest::of_lease(connection, row.id)?;
+    let lease = row.view(queue::waiters(connection, &row.resource, now)?, now);
+    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone: row.runs() && joins.is_empty() }];
+    blockers.extend(joins.iter().map(|join| Blocker { lease: join.view(lease.clone()), reclaimable_when_gone: true }));
+    Ok(blockers)
+}
+
 /// A wanted resource and what is in its place.
 struct Wanted {
     resource: Resource,
     /// None when it is free.
     row: Option<(Row, Fate)>,
+    /// How it stands with a command above us that runs under it.
+    nest: Standing,
 }
 
 impl Wanted {
@@ -121,38 +141,53 @@ struct Situation {
     ahead: Vec<Ticket>,
     silent: Vec<Ticket>,
     mine: Option<Ticket>,
+    /// The grants above this request.
+    chain: Vec<GrantId>,
 }
 
 impl Situation {
     fn of(connection: &Connection, request: &Request, now: &Now) -> Result<Self, Fault> {
         let key_hash = request.key.hash();
+        let chain = nest::chain(connection, request.within)?;
         let mut wanted = Vec::with_capacity(request.resources.len());
         for resource in &request.resources {
-            let row = row::live(connection, resource)?.map(|row| {
+            let mut row = row::live(connection, resource)?.map(|row| {
                 let fate = fate(&row, request, &key_hash, now);
                 (row, fate)
             });
-            wanted.push(Wanted { resource: resource.clone(), row });
+            let mut nest = Standing::Stranger;
+            if let Some((row, fate)) = row.as_mut().filter(|(_, fate)| *fate == Fate::Blocks) {
+                nest = nest::standing(connection, row, &chain, request)?;
+                *fate = match nest {
+                    Standing::MayJoin(_) if request.claim == Claim::Command => Fate::Join,
+                    Standing::Joined => Fate::Ours,
+                    _ => Fate::Blocks,
+                };
+            }
+            wanted.push(Wanted { resource: resource.clone(), row, nest });
         }
         let mine = queue::of(connection, request.grant)?;
-        let mut situation = Self { wanted, ahead: Vec::new(), silent: Vec::new(), mine };
+        let mut situation = Self { wanted, ahead: Vec::new(), silent: Vec::new(), mine, chain };
         situation.look_ahead(connection, now)?;
         Ok(situation)
     }
 
-    /// Finds the older requests that share a resource. One that also waits for what we adopt cannot go before us anyhow
-    /// (it waits for our own session), so passing it is not barging; holding back for it would be a deadlock.
+    /// Finds the older requests that share a resource. One that also waits for what we adopt, or for what a command
+    /// above us runs under, cannot go before us anyhow (it waits for us), so passing it is not barging; holding back for it would be a deadlock.
     fn look_ahead(&mut self, connection: &Connection, now: &Now) -> Result<(), Fault> {
         let place = self.mine.as_ref().map_or(i64::MAX, |ticket| ticket.id);
         let mut shared = BTreeMap::new();
         let mut waits_for_us = BTreeSet::new();
         for wanted in &self.wanted {
             for ticket in queue::for_resource(connection, &wanted.resource)? {
-                if wanted.fate() == Some(Fate::Adopt) {
+                if matches!(wanted.fate(), Some(Fate::Adopt | Fate::Join)) {
                     waits_for_us.insert(ticket.id);
                 }
                 shared.insert(ticket.id, ticket);
             }
+        }
+        for resource in row::running_of(connection, &self.chain)? {
+            waits_for_us.extend(queue::for_resource(connection, &resource)?.iter().map(|ticket| ticket.id));
         }
         let older = shared.into_values().filter(|ticket| ticket.id < place);
         let (silent, heard): (Vec<_>, Vec<_>) = older.partition(|ticket| ticket.silent(now));
@@ -183,12 +218,16 @@ impl Situation {
     fn busy(&self, connection: &Connection, now: &Now) -> Result<Acquisition, Fault> {
         let mut blockers = Vec::new();
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
-            blockers.push(Blocker {
-                lease: row.view(queue::waiters(connection, &row.resource, now)?, now),
-                reclaimable_when_gone: row.runs(),
-            });
+            blockers.extend(in_the_way(connection, row, now)?);
         }
-        Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect() })
+        let deadlock = self.wants_what_it_stands_in()
+            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), now)?;
+        Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect(), deadlock })
+    }
+
+    /// A hold between commands cannot be taken from below a command that has the very resource until it ends.
+    fn wants_what_it_stands_in(&self) -> bool {
+        self.wanted.iter().any(|it| it.fate() == Some(Fate::Blocks) && matches!(it.nest, Standing::MayJoin(_)))
     }
 
     fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
@@ -210,6 +249,12 @@ impl Situation {
         let lasts = request.first_grant.min(request.ttl);
         let mut granted = nothing(lasts);
         for wanted in &self.wanted {
+            if let (Some((row, Fate::Join)), Standing::MayJoin(below)) = (&wanted.row, &wanted.nest) {
+                nest::join(connection, row, *below, request)?;
+                row::lasts_at_least(connection, row, lasts, now)?;
+                granted.tokens.push((wanted.resource.clone(), FencingToken(row.token)));
+                continue;
+            }
             let inherited = match &wanted.row {
                 Some((row, fate)) => succeed(connection, row, *fate, request, now)?,
                 None => Inherited::default(),
@@ -233,108 +278,4 @@ impl Situation {
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
     Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![], carried: vec![] }
-}
-
-/// What a new row has from its predecessor.
-#[derive(Default)]
-struct Inherited {
-    adopted: bool,
-    debts: Vec<Debt>,
-    /// The explicit hold to hand back to: its TTL and operation.
-    hold: Option<(i64, String)>,
-}
-
-/// Ends the predecessor's row and says what the successor has from it.
-fn succeed(connection: &Connection, row: &Row, fate: Fate, request: &Request, now: &Now) -> Result<Inherited, Fault> {
-    let owner = &request.owner;
-    let who = format!("{} ({})", owner.session.short(), owner.label);
-    let own = row.session == owner.session;
-    let before = row.reason.as_deref().map(|reason| format!("{reason}; ")).unwrap_or_default();
-    match fate {
-        Fate::Adopt | Fate::Take if own => {
-            let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
-            end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
-            let hold = match request.claim {
-                Claim::Explicit => None,
-                Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
-                Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
-            };
-            let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
-            Ok(Inherited { adopted: true, debts, hold })
-        }
-        Fate::Take => {
-            end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
-            Ok(Inherited::default())
-        }
-        Fate::Restore => {
-            end(connection, row, Ended::Failed, &format!("{before}restored by {who}"), Word::Successor, now)?;
-            Ok(Inherited { debts: debt::kept_by_own(row)?, ..Inherited::default() })
-        }
-        Fate::Reclaim => {
-            end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
-            Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
-        }
-        Fate::Ours | Fate::Adopt | Fate::Blocks => Err(Fault::Unreadable("a lease in the way was to be taken")),
-    }
-}
-
-/// The next fencing token of a resource: above the last one, and above the wall clock, so that it grows even when the
-/// counter was lost with its file.
-fn next_token(connection: &Connection, resource: &Resource, now: &Now) -> Result<i64, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "insert into resources (scope, name, last_token) values (?1, ?2, ?3) \
-             on conflict do update set last_token = max(last_token + 1, excluded.last_token) returning last_token",
-        )?
-        .query_row((&resource.scope.0, resource.name.as_str(), now.wall), |row| row.get(0))?)
-}
-
-fn insert(
-    connection: &Connection,
-    request: &Request,
-    resource: &Resource,
-    token: i64,
-    inherited: &Inherited,
-    now: &Now,
-) -> Result<(), Fault> {
-    let owner = &request.owner;
-    let explicit = request.claim == Claim::Explicit;
-    let (device, inode) = live_columns(request.live);
-    let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
-    connection
-        .prepare_cached(
-            "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-             rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
-             hold_operation, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
-             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
-             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :boot, :expires, :wall, :wall)",
-        )?
-        .execute(rusqlite::named_params! {
-            ":scope": resource.scope.0,
-            ":name": resource.name.as_str(),
-            ":token": token,
-            ":grant": request.grant.to_string(),
-            ":key": request.key.hash(),
-            ":session": owner.session.whole(),
-            ":label": owner.label,
-            ":host": owner.host,
-            ":host_id": owner.host_id,
-            ":pid": (!explicit).then_some(owner.pid),
-            ":operation": owner.operation,
-            ":rule": owner.rule,
-            ":explicit": explicit,
-            ":remote": request.remote,
-            ":adopted": inherited.adopted,
-            ":device": device,
-            ":inode": inode,
-            ":files": debt::text(&request.files)?,
-            ":debt": debt::text(&inherited.debts)?,
-            ":ttl": ms(request.ttl),
-            ":hold_ttl": hold_ttl,
-            ":hold_operation": hold_operation,
-            ":boot": now.boot,
-            ":expires": now.ms.saturating_add(ms(request.first_grant.min(request.ttl))),
-            ":wall": now.wall,
-        })?;
-    Ok(())
 }

@@ -65,6 +65,24 @@ pub(super) fn left_by(row: &Row) -> Result<Vec<Debt>, Fault> {
     Ok(debts)
 }
 
+/// A record of debts with one more: files that a dead command below the holder may have written.
+pub(super) fn with(
+    debts: &str,
+    token: i64,
+    holder: &str,
+    operation: &str,
+    host: &str,
+    files: Vec<FileRecord>,
+) -> Result<String, Fault> {
+    let mut debts: Vec<Debt> =
+        serde_json::from_str(debts).map_err(|_| Fault::Unreadable("a record of unproven files cannot be read"))?;
+    if !files.is_empty() {
+        let (holder, operation, host) = (holder.to_owned(), operation.to_owned(), host.to_owned());
+        debts.push(Debt { token, holder, operation, host, files, own: false });
+    }
+    text(&debts)
+}
+
 /// The same when the row's own session goes on with it.
 pub(super) fn kept_by_own(row: &Row) -> Result<Vec<Debt>, Fault> {
     let mut debts = left_by(row)?;

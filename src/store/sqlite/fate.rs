@@ -19,6 +19,8 @@ pub(super) enum Fate {
     Reclaim,
     /// It is quarantined, and the request is to mend that: the successor takes its files along as a debt.
     Restore,
+    /// A command above us runs under it: joined, not waited for.
+    Join,
     /// It is in the way.
     Blocks,
 }
@@ -85,6 +87,7 @@ mod tests {
             ttl_ms: 1_000,
             hold_ttl_ms: None,
             hold_operation: None,
+            bad: None,
             boot: "this".to_owned(),
             expires_ms: Some(10_001),
             acquired_at: 0,
@@ -116,6 +119,7 @@ mod tests {
             live: None,
             files: vec![],
             remote: false,
+            within: None,
             gone: vec![],
         }
     }

@@ -34,11 +34,6 @@ impl Fault {
         matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
-    /// The file is not there, or may not be opened.
-    pub(super) fn is_missing(&self) -> bool {
-        self.code() == Some(ErrorCode::CannotOpen)
-    }
-
     fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Sqlite(error) => error.sqlite_error_code(),

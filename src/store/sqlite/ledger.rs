@@ -13,7 +13,11 @@ use crate::state::Account;
 use crate::store::StoreError;
 
 use super::fault::Fault;
+use super::gate;
 use super::schema;
+
+/// So long a reader tries before it stands in line with the writers.
+const READER_TRIES: Duration = Duration::from_millis(20);
 
 /// The moment of a transaction: read once, under its lock.
 pub(super) struct Now {
@@ -79,22 +83,45 @@ impl Ledger {
         work: impl Fn(&Connection, &Now) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let deadline = Instant::now() + limit;
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
         // SQLite makes and removes its journal in every writing transaction.
         let _as_owner = self.account.act();
-        let mut attempt = 0;
-        loop {
-            let fault = match self.attempt(behavior, &work) {
-                Ok(answer) => return Ok(answer),
-                Err(fault) => fault,
-            };
-            if !(fault.is_busy() && wait_a_little(attempt, deadline)) {
-                // Order: closed before a damaged file is copied. Opening and closing the file a second time in this
-                // process would drop the locks of the first (POSIX locks belong to the process).
-                self.connection = None;
-                return Err(fault.named(&self.file, self.account));
+        if matches!(behavior, TransactionBehavior::Deferred) {
+            // A reader passes most writers without waiting. The unlucky one stands in line below, where nobody writes.
+            match self.attempts(behavior, deadline.min(Instant::now() + READER_TRIES), &work) {
+                Err(fault) if fault.is_busy() => {}
+                done => return self.named(done),
             }
-            attempt += 1;
+        }
+        let Some(_turn) = gate::enter(self.file.parent().unwrap_or(&self.file), deadline) else {
+            return Err(StoreError::Contended("others were before us in the line of writers".to_owned()));
+        };
+        let done = self.attempts(behavior, deadline, &work);
+        self.named(done)
+    }
+
+    fn named<T>(&mut self, done: Result<T, Fault>) -> Result<T, StoreError> {
+        done.map_err(|fault| {
+            // Order: closed before a damaged file is copied. Opening and closing the file a second time in this process
+            // would drop the locks of the first (POSIX locks belong to the process).
+            self.connection = None;
+            fault.named(&self.file, self.account)
+        })
+    }
+
+    /// Tries until the deadline while others hold the file.
+    fn attempts<T>(
+        &mut self,
+        behavior: TransactionBehavior,
+        deadline: Instant,
+        work: &impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+        let mut count = 0;
+        loop {
+            match self.attempt(behavior, work) {
+                Err(fault) if fault.is_busy() && wait_a_little(count, deadline) => count += 1,
+                done => return done,
+            }
         }
     }
 
@@ -108,6 +135,10 @@ impl Ledger {
         }
         let Some(connection) = &self.connection else { return Err(Fault::Unreadable("it was closed")) };
         let transaction = Transaction::new_unchecked(connection, behavior)?;
+        // Order: before any other statement. It takes the lock that a deferred transaction has not taken yet, so that "busy"
+        // is told as such: a statement that is prepared first, over a schema from before the file had one, would report
+        // a missing table instead. And the file may have been brought to a later version since it was opened.
+        schema::check(&transaction)?;
         // Order: the moment is read after the lock was had; an earlier one would be as old as the wait.
         let now = Now { boot: self.clock.boot_id(), ms: ms(self.clock.now().0), wall: self.clock.wall_ms() };
         let answer = work(&transaction, &now)?;
@@ -116,10 +147,12 @@ impl Ledger {
     }
 
     fn connect(&self) -> Result<Connection, Fault> {
-        let connection = match self.open() {
-            Err(fault) if fault.is_missing() && make_empty(&self.file) => self.open(),
-            other => other,
-        }?;
+        // Order: made before it is opened. SQLite that misses the file tries again read-only, and would come to a file
+        // that another made in between, for reading only.
+        if !self.file.exists() {
+            make_empty(&self.file);
+        }
+        let connection = self.open()?;
         schema::migrate(&connection)?;
         Ok(connection)
     }
@@ -153,26 +186,26 @@ fn without_links(file: &Path) -> PathBuf {
     }
 }
 
-/// Waits before the next try, twice as long each time up to a quarter of a second, never in step with others; false when
-/// the deadline has come. Every try costs a dozen system calls: hundreds of contenders that try often would take the
-/// processor from the one that writes.
+/// Waits before the next try, twice as long each time up to a thirtieth of a second, never in step with others; false
+/// when the deadline has come. Writers that came through the gate wait here for readers only.
 #[expect(clippy::disallowed_methods, reason = "SQLite tells nobody when the lock is free")]
 fn wait_a_little(count: i32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return false;
     }
-    let usual = 1_000_u64 << count.clamp(0, 8);
+    let usual = 1_000_u64 << count.clamp(0, 5);
     let random = RandomState::new().hash_one(count);
     std::thread::sleep(Duration::from_micros(usual / 2 + random % usual).min(left));
     true
 }
 
-/// Makes the file, empty (SQLite takes it for a fresh database) and 0600. It is linked into place under its name, so that
-/// of many processes one makes it, and no descriptor of it is opened or closed beside SQLite's (see [`Ledger::run`]).
-/// False when it cannot be made; opening again tells why.
-fn make_empty(file: &Path) -> bool {
-    let Some(directory) = file.parent() else { return false };
-    let linked = tempfile::NamedTempFile::new_in(directory).and_then(|empty| std::fs::hard_link(empty.path(), file));
-    linked.is_ok() || file.exists()
+/// Makes the file, empty (SQLite takes it for a fresh database) and 0600, under another name and linked into place, so that
+/// of many processes one makes it. When it cannot be made, opening it tells why.
+fn make_empty(file: &Path) {
+    let Some(directory) = file.parent() else { return };
+    // Order: closed (`into_temp_path`) before it has its name. Closed later, it would drop the locks that another thread's
+    // SQLite has on it by then.
+    let empty = tempfile::NamedTempFile::new_in(directory).map(tempfile::NamedTempFile::into_temp_path);
+    let _told_by_opening = empty.and_then(|empty| std::fs::hard_link(&empty, file));
 }

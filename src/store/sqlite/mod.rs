@@ -6,20 +6,24 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `ledger` | the connection, transactions, retries |
+//! | `ledger`, `gate` | the connection, transactions, retries; writers in line |
 //! | `schema` | versions of the file |
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
 //! | `fate` | what a live lease means to who asks (pure) |
-//! | `acquire`, `renew`, `settle`, `views` | the trait, verb by verb |
+//! | `acquire`, `grant`, `renew`, `settle`, `views` | the trait, verb by verb |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod cycle;
 mod damage;
 mod debt;
 mod fate;
 mod fault;
+mod gate;
+mod grant;
 mod ledger;
+mod nest;
 mod queue;
 mod renew;
 mod row;

@@ -5,11 +5,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use crate::store::door::shown;
 use crate::store::{Ahead, Live, Request};
-use crate::terms::{GrantId, Resource};
+use crate::terms::{GrantId, Resource, Scope};
 
 use super::fault::Fault;
 use super::ledger::{Now, ms};
-use super::row::{live_columns, live_file, uuid};
+use super::row::{live_columns, live_file, name, uuid};
 
 /// A ticket.
 #[derive(Debug, Clone)]
@@ -22,10 +22,11 @@ pub(super) struct Ticket {
     silence_ms: i64,
     boot: String,
     refreshed_ms: i64,
+    /// The grant whose command waits.
+    pub(super) within: Option<GrantId>,
 }
 
-const COLUMNS: &str =
-    "t.id, t.grant_id, t.holder, t.host_id, t.live_device, t.live_inode, t.silence_ms, t.boot, t.refreshed_ms";
+const COLUMNS: &str = "t.id, t.grant_id, t.holder, t.host_id, t.live_device, t.live_inode, t.silence_ms, t.boot, t.refreshed_ms, t.within_grant";
 
 fn read(row: &SqlRow<'_>) -> rusqlite::Result<Ticket> {
     Ok(Ticket {
@@ -37,6 +38,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Ticket> {
         silence_ms: row.get("silence_ms")?,
         boot: row.get("boot")?,
         refreshed_ms: row.get("refreshed_ms")?,
+        within: row.get::<_, Option<String>>("within_grant")?.and_then(|text| text.parse().ok()).map(GrantId),
     })
 }
 
@@ -75,6 +77,20 @@ pub(super) fn for_resource(connection: &Connection, resource: &Resource) -> Resu
     Ok(tickets.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The tickets of nested requests.
+pub(super) fn nested(connection: &Connection) -> Result<Vec<Ticket>, Fault> {
+    let sql = format!("select {COLUMNS} from tickets t where t.within_grant is not null order by t.id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_map([], read)?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What a ticket waits for.
+pub(super) fn resources(connection: &Connection, ticket: i64) -> Result<Vec<Resource>, Fault> {
+    let mut statement = connection.prepare_cached("select scope, name from ticket_resources where ticket = ?1")?;
+    let read = |row: &SqlRow<'_>| Ok(Resource { name: name(row, "name")?, scope: Scope(row.get("scope")?) });
+    Ok(statement.query_map([ticket], read)?.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many wait for this resource.
 pub(super) fn waiters(connection: &Connection, resource: &Resource, now: &Now) -> Result<u32, Fault> {
     let waiting = for_resource(connection, resource)?.iter().filter(|ticket| !ticket.silent(now)).count();
@@ -92,8 +108,8 @@ pub(super) fn join(
     let (device, inode) = live_columns(request.live);
     connection
         .prepare_cached(
-            "insert into tickets (grant_id, holder, host_id, live_device, live_inode, silence_ms, boot, refreshed_ms) \
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "insert into tickets (grant_id, holder, host_id, live_device, live_inode, silence_ms, boot, refreshed_ms, \
+             within_grant) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute((
             request.grant.to_string(),
@@ -104,6 +120,7 @@ pub(super) fn join(
             ms(silence),
             &now.boot,
             now.ms,
+            request.within.map(|within| within.to_string()),
         ))?;
     let id = connection.last_insert_rowid();
     let mut insert = connection.prepare_cached("insert into ticket_resources values (?1, ?2, ?3)")?;

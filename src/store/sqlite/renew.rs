@@ -4,58 +4,73 @@
 use rusqlite::Connection;
 
 use crate::store::{FileRecord, Holding, Receipt, Renewal};
+use crate::terms::{GrantId, Resource};
 
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms, span};
+use super::nest::{self, Join};
 use super::row::{self, Row, Stored};
 use super::settle;
 
-/// The rows of a holding, one per resource, ended ones of the same grant included; none when one of them was never this
+/// One resource of a holding: its row, and the join when the holder joined somebody above it.
+pub(super) struct Part {
+    pub(super) row: Row,
+    pub(super) join: Option<Join>,
+}
+
+/// The parts of a holding, one per resource, ended ones of the same grant included; none when one of them was never this
 /// holder's or is somebody else's now.
-pub(super) fn rows(connection: &Connection, holding: &Holding) -> Result<Option<Vec<Row>>, Fault> {
-    let mut rows = Vec::new();
+pub(super) fn parts(connection: &Connection, holding: &Holding) -> Result<Option<Vec<Part>>, Fault> {
+    let mut parts = Vec::new();
     match holding {
         Holding::Grant { grant, key, resources } => {
             let key_hash = key.hash();
             for (resource, token) in resources {
                 let row = row::of_grant(connection, *grant, resource)?;
-                let Some(row) = row.filter(|row| row.token == token.0 && row.key_hash == key_hash) else {
-                    return Ok(None);
-                };
-                rows.push(row);
+                let own = row.filter(|row| row.key_hash == key_hash).map(|row| Part { row, join: None });
+                let part = own.map_or_else(|| joined(connection, *grant, &key_hash, resource), |own| Ok(Some(own)))?;
+                let Some(part) = part.filter(|part| part.row.token == token.0) else { return Ok(None) };
+                parts.push(part);
             }
         }
         Holding::Session { session, resources } => {
             for resource in resources {
                 let row = row::live(connection, resource)?;
                 let Some(row) = row.filter(|row| row.session == *session && row.rests()) else { return Ok(None) };
-                rows.push(row);
+                parts.push(Part { row, join: None });
             }
         }
     }
-    Ok(Some(rows))
+    Ok(Some(parts))
 }
 
-/// The rows that may go on: all live, and none left behind by an earlier boot (its processes are gone) or by a holder that
+/// The lease that this grant joined, if it lives.
+fn joined(connection: &Connection, grant: GrantId, key_hash: &str, resource: &Resource) -> Result<Option<Part>, Fault> {
+    let Some(row) = row::live(connection, resource)? else { return Ok(None) };
+    let join = nest::of_grant(connection, grant, &row)?.filter(|join| join.is_guarded_by(key_hash));
+    Ok(join.map(|join| Part { row, join: Some(join) }))
+}
+
+/// The parts that may go on: all live, and none left behind by an earlier boot (its processes are gone) or by a holder that
 /// was proven gone. A session outlives a boot.
-fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Result<Vec<Row>, Renewal>, Fault> {
-    let Some(rows) = rows(connection, holding)? else { return Ok(Err(Renewal::Gone)) };
+fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Result<Vec<Part>, Renewal>, Fault> {
+    let Some(parts) = parts(connection, holding)? else { return Ok(Err(Renewal::Gone)) };
     let by_grant = matches!(holding, Holding::Grant { .. });
     let over = |row: &Row| row.ended || row.state == Stored::Remote || (by_grant && row.boot != now.boot);
-    if rows.is_empty() || rows.iter().any(over) {
+    if parts.is_empty() || parts.iter().any(|part| over(&part.row)) {
         return Ok(Err(Renewal::Gone));
     }
-    if rows.iter().any(|row| row.revoked) {
+    if parts.iter().any(|part| part.row.revoked) {
         return Ok(Err(Renewal::Revoked));
     }
-    Ok(Ok(rows))
+    Ok(Ok(parts))
 }
 
 /// A full TTL from now for every row; what does not expire stays so.
 pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Result<Renewal, Fault> {
-    let rows = match going_on(connection, holding, now)? {
-        Ok(rows) => rows,
+    let parts = match going_on(connection, holding, now)? {
+        Ok(parts) => parts,
         Err(answer) => return Ok(answer),
     };
     let mut statement = connection.prepare_cached(
@@ -63,7 +78,7 @@ pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Re
          expires_ms = case when expires_ms is null then null else ?4 end where id = ?1",
     )?;
     let mut lasts = i64::MAX;
-    for row in &rows {
+    for Part { row, .. } in &parts {
         lasts = lasts.min(row.ttl_ms);
         statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(row.ttl_ms)))?;
     }
@@ -79,17 +94,22 @@ pub(super) fn record_files(
     receipts: &[Receipt],
     now: &Now,
 ) -> Result<Renewal, Fault> {
-    let rows = match going_on(connection, holding, now)? {
-        Ok(rows) => rows,
+    let parts = match going_on(connection, holding, now)? {
+        Ok(parts) => parts,
         Err(answer) => return Ok(answer),
     };
-    settle::leave_receipts(connection, receipts, &rows, now)?;
+    settle::leave_receipts(connection, receipts, &parts, now)?;
     let text = debt::text(files)?;
     let mut statement = connection.prepare_cached("update leases set files = ?2, debt = ?3 where id = ?1")?;
     let mut lasts = i64::MAX;
-    for row in &rows {
+    for Part { row, join } in &parts {
         lasts = lasts.min(row.expires_in(now).map_or(row.ttl_ms, ms));
-        statement.execute((row.id, &text, debt::text(&debt::proven(row)?)?))?;
+        match join {
+            Some(join) => nest::record_files(connection, join, &text)?,
+            None => {
+                statement.execute((row.id, &text, debt::text(&debt::proven(row)?)?))?;
+            }
+        }
     }
     Ok(Renewal::Renewed(span(lasts)))
 }

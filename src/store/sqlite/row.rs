@@ -48,6 +48,7 @@ pub(super) struct Row {
     pub(super) ttl_ms: i64,
     pub(super) hold_ttl_ms: Option<i64>,
     pub(super) hold_operation: Option<String>,
+    pub(super) bad: Option<String>,
     pub(super) boot: String,
     pub(super) expires_ms: Option<i64>,
     pub(super) acquired_at: i64,
@@ -58,13 +59,38 @@ pub(super) struct Row {
 /// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str = "id, scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, \
      operation, state, explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, \
-     debt, ttl_ms, hold_ttl_ms, hold_operation, boot, expires_ms, acquired_at, renewed_at, ended_at";
+     debt, ttl_ms, hold_ttl_ms, hold_operation, bad, boot, expires_ms, acquired_at, renewed_at, ended_at";
 
 /// The live row of a resource.
 pub(super) fn live(connection: &Connection, resource: &Resource) -> Result<Option<Row>, Fault> {
     let sql = format!("select {COLUMNS} from leases where scope = ?1 and name = ?2 and ended_at is null");
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row((&resource.scope.0, resource.name.as_str()), read).optional()?)
+}
+
+/// What commands run under, of these grants.
+pub(super) fn running_of(connection: &Connection, grants: &[GrantId]) -> Result<Vec<Resource>, Fault> {
+    let sql = format!("select {COLUMNS} from leases where grant_id = ?1 and ended_at is null");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut resources = Vec::new();
+    for grant in grants {
+        let rows = statement.query_map([grant.to_string()], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        resources.extend(rows.into_iter().filter(Row::runs).map(|row| row.resource));
+    }
+    Ok(resources)
+}
+
+/// Makes a row last so long from now, if it does not last longer already.
+pub(super) fn lasts_at_least(
+    connection: &Connection,
+    row: &Row,
+    span: std::time::Duration,
+    now: &Now,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached("update leases set expires_ms = max(expires_ms, ?2) where id = ?1 and boot = ?3")?
+        .execute((row.id, now.ms.saturating_add(super::ledger::ms(span)), &now.boot))?;
+    Ok(())
 }
 
 /// The row of a grant for a resource, ended or not.
@@ -102,6 +128,7 @@ pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         ttl_ms: row.get("ttl_ms")?,
         hold_ttl_ms: row.get("hold_ttl_ms")?,
         hold_operation: row.get("hold_operation")?,
+        bad: row.get("bad")?,
         boot: row.get("boot")?,
         expires_ms: row.get("expires_ms")?,
         acquired_at: row.get("acquired_at")?,

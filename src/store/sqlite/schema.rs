@@ -38,6 +38,12 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses what is newer than this program.
+pub(super) fn check(connection: &Connection) -> Result<(), Fault> {
+    let found = version(connection)?;
+    if found > KNOWN { Err(Fault::Newer { found, known: KNOWN }) } else { Ok(()) }
+}
+
 fn version(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }

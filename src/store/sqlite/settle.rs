@@ -8,7 +8,8 @@ use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
-use super::renew::rows;
+use super::nest::{self, Join};
+use super::renew::{Part, parts};
 use super::row::Row;
 
 /// Settles every row of the holding, or none.
@@ -18,17 +19,30 @@ pub(super) fn settle(
     settlement: &Settlement,
     now: &Now,
 ) -> Result<Release, Fault> {
-    let Some(rows) = rows(connection, holding)?.filter(|rows| !rows.is_empty()) else { return Ok(Release::NotOurs) };
+    let Some(parts) = parts(connection, holding)?.filter(|parts| !parts.is_empty()) else {
+        return Ok(Release::NotOurs);
+    };
     let by_grant = matches!(holding, Holding::Grant { .. });
-    if rows.iter().all(|row| is_done(row, by_grant)) {
+    if parts.iter().all(|part| part.join.is_none() && is_done(&part.row, by_grant)) {
         return Ok(Release::Released);
     }
-    if rows.iter().any(|row| row.ended) {
+    if parts.iter().any(|part| part.row.ended) {
         return Ok(Release::NotOurs);
     }
-    leave_receipts(connection, &settlement.receipts, &rows, now)?;
-    for row in &rows {
-        match &settlement.ending {
+    leave_receipts(connection, &settlement.receipts, &parts, now)?;
+    for Part { row, join } in &parts {
+        if let Some(join) = join {
+            leave(connection, row, join, &settlement.ending)?;
+            continue;
+        }
+        let bad = row.bad.as_ref().map(|reason| Ending::Quarantine { reason: reason.clone() });
+        let ending = bad.as_ref().unwrap_or(&settlement.ending);
+        let heir = if by_grant { nest::heir(connection, row)? } else { None };
+        if let Some(heir) = heir.filter(|_| !matches!(ending, Ending::Quarantine { .. })) {
+            hand_down(connection, row, &heir, ending, now)?;
+            continue;
+        }
+        match ending {
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
             Ending::Release(ended) => {
                 end(connection, row, *ended, row.reason.as_deref().unwrap_or_default(), Word::Own, now)?
@@ -40,6 +54,25 @@ pub(super) fn settle(
         }
     }
     Ok(Release::Released)
+}
+
+/// A command below the holder lives on, and the lease with it.
+fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, now: &Now) -> Result<(), Fault> {
+    let (ended, why) = match ending {
+        Ending::Release(ended) => (*ended, String::new()),
+        Ending::Keep { reason, .. } | Ending::Quarantine { reason } => (Ended::Failed, format!("{reason}; ")),
+    };
+    end(connection, row, ended, &format!("{why}a command below it goes on with the lease"), Word::Own, now)?;
+    nest::inherit(connection, row, heir, now)
+}
+
+/// A command that joined leaves the line. That it failed is its holder's affair; a file that it left bad is everybody's,
+/// and quarantines the lease when the holder is done.
+fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending) -> Result<(), Fault> {
+    if let Ending::Quarantine { reason } = ending {
+        connection.prepare_cached("update leases set bad = ?2 where id = ?1")?.execute((row.id, reason))?;
+    }
+    nest::leave(connection, join)
 }
 
 /// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
@@ -137,12 +170,12 @@ fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Re
 pub(super) fn leave_receipts(
     connection: &Connection,
     receipts: &[Receipt],
-    rows: &[Row],
+    parts: &[Part],
     now: &Now,
 ) -> Result<(), Fault> {
     for receipt in receipts {
-        if let Some(row) = rows.iter().find(|row| row.resource == receipt.resource).or(rows.first()) {
-            leave_receipt(connection, receipt, row, now)?;
+        if let Some(part) = parts.iter().find(|part| part.row.resource == receipt.resource).or(parts.first()) {
+            leave_receipt(connection, receipt, &part.row, now)?;
         }
     }
     Ok(())

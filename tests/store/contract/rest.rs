@@ -115,7 +115,7 @@ pub(crate) fn a_quarantine_stops_everybody_and_never_expires(world: &dyn World) 
         let (blockers, _) = busy(&mut *store, &request);
         assert!(blockers[0].quarantined() && !blockers[0].reclaimable_when_gone);
         assert_eq!(blockers[0].lease.expires_in, None);
-        assert_eq!(blockers[0].lease.reason.as_deref(), Some("an empty file at ws-1:/work/a"));
+        assert_eq!(blockers[0].lease.reason.as_deref(), Some("an empty file at ws-1:/repo/a"));
     }
     assert_eq!(settle(&mut *store, &bob.holding(&["a"]), Ending::Release(Ended::Completed)), Release::NotOurs);
     release(&mut *store, &ana.holding(&["a"]));

@@ -44,6 +44,8 @@ create table leases (
   ttl_ms         integer not null,
   hold_ttl_ms    integer,                      -- the explicit hold to hand back to
   hold_operation text,
+  within_grant   text,                         -- the grant whose command asked for this one
+  bad            text,                         -- a command below left a file bad: quarantined at the end
   boot           text    not null,
   expires_ms     integer,                      -- null: does not expire
   acquired_at    integer not null,
@@ -67,6 +69,7 @@ create table tickets (
   host_id      text    not null,
   live_device  integer,
   live_inode   integer,
+  within_grant text,
   silence_ms   integer not null,
   boot         text    not null,
   refreshed_ms integer not null
@@ -79,6 +82,26 @@ create table ticket_resources (
   primary key (scope, name, ticket)
 ) strict, without rowid;
 create index ticket_resource_ticket on ticket_resources (ticket);
+
+-- Commands below a holder that joined its lease: a line, each link with one successor at most.
+create table joins (
+  id           integer primary key autoincrement,
+  lease        integer not null,
+  within_grant text    not null,               -- the link before
+  grant_id     text    not null,
+  key_hash     text    not null,
+  session      text    not null,
+  label        text    not null,
+  host         text    not null,
+  host_id      text    not null,
+  pid          integer,
+  operation    text    not null,
+  live_device  integer,
+  live_inode   integer,
+  files        text    not null default '[]'
+) strict;
+create unique index join_line on joins (lease, within_grant);
+create index join_grant on joins (grant_id);
 
 -- One chain per (scope, path).
 create table receipts (

@@ -1,0 +1,130 @@
+//! A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
+#![forbid(unsafe_code)]
+
+use rusqlite::Connection;
+
+use crate::store::{Claim, Ended, Request};
+use crate::terms::Resource;
+
+use super::debt::{self, Debt};
+use super::fate::Fate;
+use super::fault::Fault;
+use super::ledger::{Now, ms};
+use super::row::{Row, live_columns};
+use super::settle::{Word, end};
+
+/// What a new row has from its predecessor.
+#[derive(Default)]
+pub(super) struct Inherited {
+    /// It was this session's own.
+    pub(super) adopted: bool,
+    /// Files that are not proven.
+    pub(super) debts: Vec<Debt>,
+    /// The explicit hold to hand back to: its TTL and operation.
+    pub(super) hold: Option<(i64, String)>,
+}
+
+/// Ends the predecessor's row and says what the successor has from it.
+pub(super) fn succeed(
+    connection: &Connection,
+    row: &Row,
+    fate: Fate,
+    request: &Request,
+    now: &Now,
+) -> Result<Inherited, Fault> {
+    let owner = &request.owner;
+    let who = format!("{} ({})", owner.session.short(), owner.label);
+    let own = row.session == owner.session;
+    let before = row.reason.as_deref().map(|reason| format!("{reason}; ")).unwrap_or_default();
+    match fate {
+        Fate::Adopt | Fate::Take if own => {
+            let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
+            end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
+            let hold = match request.claim {
+                Claim::Explicit => None,
+                Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
+                Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
+            };
+            let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
+            Ok(Inherited { adopted: true, debts, hold })
+        }
+        Fate::Take => {
+            end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
+            Ok(Inherited::default())
+        }
+        Fate::Restore => {
+            end(connection, row, Ended::Failed, &format!("{before}restored by {who}"), Word::Successor, now)?;
+            Ok(Inherited { debts: debt::kept_by_own(row)?, ..Inherited::default() })
+        }
+        Fate::Reclaim => {
+            end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
+            Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
+        }
+        Fate::Ours | Fate::Adopt | Fate::Join | Fate::Blocks => {
+            Err(Fault::Unreadable("a lease in the way was to be taken"))
+        }
+    }
+}
+
+/// The next fencing token of a resource: above the last one, and above the wall clock, so that it grows even when the
+/// counter was lost with its file.
+pub(super) fn next_token(connection: &Connection, resource: &Resource, now: &Now) -> Result<i64, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "insert into resources (scope, name, last_token) values (?1, ?2, ?3) \
+             on conflict do update set last_token = max(last_token + 1, excluded.last_token) returning last_token",
+        )?
+        .query_row((&resource.scope.0, resource.name.as_str(), now.wall), |row| row.get(0))?)
+}
+
+/// The new row.
+pub(super) fn insert(
+    connection: &Connection,
+    request: &Request,
+    resource: &Resource,
+    token: i64,
+    inherited: &Inherited,
+    now: &Now,
+) -> Result<(), Fault> {
+    let owner = &request.owner;
+    let explicit = request.claim == Claim::Explicit;
+    let (device, inode) = live_columns(request.live);
+    let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
+    connection
+        .prepare_cached(
+            "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
+             rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
+             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
+             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
+             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :within, :boot, :expires, :wall, :wall)",
+        )?
+        .execute(rusqlite::named_params! {
+            ":scope": resource.scope.0,
+            ":name": resource.name.as_str(),
+            ":token": token,
+            ":grant": request.grant.to_string(),
+            ":key": request.key.hash(),
+            ":session": owner.session.whole(),
+            ":label": owner.label,
+            ":host": owner.host,
+            ":host_id": owner.host_id,
+            ":pid": (!explicit).then_some(owner.pid),
+            ":operation": owner.operation,
+            ":rule": owner.rule,
+            ":explicit": explicit,
+            ":remote": request.remote,
+            ":adopted": inherited.adopted,
+            ":device": device,
+            ":inode": inode,
+            ":files": debt::text(&request.files)?,
+            ":debt": debt::text(&inherited.debts)?,
+            ":ttl": ms(request.ttl),
+            ":hold_ttl": hold_ttl,
+            ":hold_operation": hold_operation,
+            ":within": request.within.map(|within| within.to_string()),
+            ":boot": now.boot,
+            ":expires": now.ms.saturating_add(ms(request.first_grant.min(request.ttl))),
+            ":wall": now.wall,
+        })?;
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! The course of a lease while a command runs under it: when to renew, when to stop. Pure; the moment is passed in, and
+//! the keeper does what it says.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::clock::Moment;
+
+use super::{Beat, Cause, Outcome, Watch};
+
+/// A deadline that is missed by this much was slept through: the machine was suspended, or we were stopped.
+const SLEPT_THROUGH: Duration = Duration::from_secs(1);
+
+/// Where the command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It lives and the lease is renewed.
+    Running,
+    /// It ended by itself; the lease is renewed until the wrapper has settled.
+    Ended(Outcome),
+    /// Its tree was stopped; nothing is renewed any more.
+    Stopped(Outcome),
+}
+
+/// What is to be done now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Wait for something to happen.
+    Wait,
+    /// Renew, and tell what came of it.
+    Beat,
+    /// The deadline was slept through: freeze the tree, renew once, and tell.
+    FreezeAndBeat,
+    /// Stop the tree.
+    Stop(Cause),
+}
+
+/// The course.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Course {
+    watch: Watch,
+    phase: Phase,
+    /// When the tree must be stopped, unless a renew comes first.
+    stop_at: Moment,
+    next_beat: Moment,
+    /// Since when the job is stopped (Ctrl-Z).
+    halted: Option<Moment>,
+}
+
+impl Course {
+    /// The command begins under a grant that was asked for at `sent` and given for `lasts`.
+    pub(super) fn new(watch: Watch, sent: Moment, lasts: Duration) -> Self {
+        let stop_at = sent.after(watch.times.stop_after(lasts));
+        Self { watch, phase: Phase::Running, stop_at, next_beat: sent.after(watch.times.heartbeat), halted: None }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    pub(super) fn stop_at(&self) -> Moment {
+        self.stop_at
+    }
+
+    /// When to look at the clock again, whatever happens.
+    pub(super) fn wake_at(&self) -> Option<Moment> {
+        match self.phase {
+            Phase::Running => Some(self.next_beat.min(self.stop_at).min(self.halt_ends().unwrap_or(self.stop_at))),
+            Phase::Ended(_) => Some(self.next_beat),
+            Phase::Stopped(_) => None,
+        }
+    }
+
+    /// What the clock asks for.
+    pub(super) fn act(&self, now: Moment) -> Act {
+        match self.phase {
+            Phase::Stopped(_) => Act::Wait,
+            Phase::Running if self.halt_ends().is_some_and(|ends| now >= ends) => Act::Stop(Cause::StoppedJob),
+            Phase::Running if now >= self.stop_at.after(SLEPT_THROUGH) => Act::FreezeAndBeat,
+            Phase::Running if now >= self.stop_at => Act::Stop(Cause::Deadline),
+            _ if now >= self.next_beat => Act::Beat,
+            _ => Act::Wait,
+        }
+    }
+
+    /// How long a renew that is sent now may take: no longer than until the deadline, so that one that hangs cannot
+    /// delay it, nor longer than a heartbeat, so that the next one gets its try.
+    pub(super) fn patience(&self, now: Moment) -> Duration {
+        now.until(self.stop_at).min(self.watch.times.heartbeat).max(Duration::from_millis(50))
+    }
+
+    /// What a renew came to that was sent at `sent` and answered at `now`.
+    pub(super) fn beaten(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
+        match beat {
+            Beat::Renewed(lasts) => {
+                self.stop_at = sent.after(self.watch.times.stop_after(lasts));
+                self.next_beat = sent.after(self.watch.times.heartbeat);
+                Act::Wait
+            }
+            // The wrapper may be settling at this very moment: what it finds decides.
+            Beat::Lost(_) if self.phase != Phase::Running => {
+                self.next_beat = now.after(self.watch.times.ttl);
+                Act::Wait
+            }
+            Beat::Lost(cause) => Act::Stop(cause),
+            // One failed renew kills nothing; ask again soon, until the deadline.
+            Beat::Unknown => {
+                self.next_beat = now.after((self.watch.times.heartbeat / 4).min(Duration::from_secs(1)));
+                Act::Wait
+            }
+        }
+    }
+
+    /// What the one renew came to that was sent while the tree was frozen.
+    pub(super) fn beaten_frozen(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
+        match beat {
+            Beat::Unknown => Act::Stop(Cause::Deadline),
+            beat => match self.beaten(beat, sent, now) {
+                Act::Wait if now >= self.stop_at => Act::Stop(Cause::Deadline),
+                act => act,
+            },
+        }
+    }
+
+    /// The job was stopped or goes on.
+    pub(super) fn halted(&mut self, since: Option<Moment>) {
+        self.halted = since;
+    }
+
+    /// The command ended by itself.
+    pub(super) fn ended(&mut self, outcome: Outcome) {
+        self.phase = Phase::Ended(outcome);
+    }
+
+    /// The tree was stopped.
+    pub(super) fn stopped(&mut self, outcome: Outcome) {
+        self.phase = Phase::Stopped(outcome);
+    }
+
+    fn halt_ends(&self) -> Option<Moment> {
+        self.halted.map(|since| since.after(self.watch.stopped_max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::Times;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn at(seconds: f64) -> Moment {
+        Moment(Duration::from_secs_f64(1_000.0 + seconds))
+    }
+
+    /// TTL 30 s: heartbeat 5 s, deadline 20 s, grace 3 s, slack 2 s; the grant is renewed at once, so it lasts the TTL.
+    fn course() -> Course {
+        let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
+        Course::new(Watch { times, stopped_max: times.ttl }, at(0.0), times.ttl)
+    }
+
+    #[test]
+    fn a_store_that_vanishes_stops_the_child_at_the_deadline_and_before_the_ttl() {
+        let mut course = course();
+        assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), at(5.0), at(5.1)), Act::Wait);
+        let mut now = at(10.0);
+        let mut tries = 0;
+        while course.act(now) == Act::Beat {
+            assert!(now.after(course.patience(now)) <= course.stop_at(), "a renew that hangs ends before the deadline");
+            assert_eq!(
+                course.beaten(Beat::Unknown, now, now.after(SECOND / 10)),
+                Act::Wait,
+                "one failure kills nothing"
+            );
+            tries += 1;
+            now = course.wake_at().expect("awake");
+        }
+        assert!(tries > 5, "it is tried until the end");
+        assert_eq!(
+            (now, course.act(now)),
+            (at(25.0), Act::Stop(Cause::Deadline)),
+            "20 s after the last good renew was sent"
+        );
+        let gone_by = now.after(3 * SECOND);
+        assert!(gone_by < at(5.0 + 30.0), "grace included, before the store lets anyone in");
+    }
+
+    #[test]
+    fn the_deadline_counts_from_when_a_renew_was_sent_not_answered() {
+        let mut course = course();
+        assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), at(5.0), at(14.0)), Act::Wait);
+        assert_eq!(course.stop_at(), at(25.0));
+    }
+
+    #[test]
+    fn a_short_grant_brings_the_deadline_forward() {
+        let mut course = course();
+        assert_eq!(course.beaten(Beat::Renewed(10 * SECOND), at(5.0), at(5.0)), Act::Wait);
+        assert_eq!(course.stop_at(), at(10.0), "10 s − 3 s grace − 2 s slack after it was sent");
+    }
+
+    #[test]
+    fn what_is_lost_is_stopped_at_once() {
+        for cause in [Cause::Gone, Cause::Revoked] {
+            assert_eq!(course().beaten(Beat::Lost(cause), at(5.0), at(5.0)), Act::Stop(cause));
+        }
+    }
+
+    #[test]
+    fn a_deadline_slept_through_gives_the_lease_one_more_chance_with_the_tree_frozen() {
+        let mut slept = course();
+        assert_eq!(slept.act(at(500.0)), Act::FreezeAndBeat);
+        assert_eq!(slept.beaten_frozen(Beat::Renewed(30 * SECOND), at(500.0), at(500.1)), Act::Wait, "nobody took it");
+        assert_eq!(slept.act(at(501.0)), Act::Wait);
+        for beat in [Beat::Unknown, Beat::Lost(Cause::Gone)] {
+            assert!(matches!(course().beaten_frozen(beat, at(500.0), at(500.1)), Act::Stop(_)), "{beat:?}");
+        }
+        let mut slow = course();
+        assert!(
+            matches!(slow.beaten_frozen(Beat::Renewed(SECOND), at(500.0), at(502.0)), Act::Stop(_)),
+            "over before it was told"
+        );
+    }
+
+    #[test]
+    fn a_stopped_job_is_renewed_for_a_while_and_then_stopped_for_good() {
+        let mut course = course();
+        course.halted(Some(at(1.0)));
+        for second in (5..30).step_by(5) {
+            let now = at(f64::from(second));
+            assert_eq!(course.act(now), Act::Beat);
+            assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), now, now), Act::Wait);
+        }
+        assert_eq!(course.act(at(31.0)), Act::Stop(Cause::StoppedJob));
+        course.halted(None);
+        assert_eq!(course.act(at(31.0)), Act::Beat, "resumed in time, it goes on");
+    }
+
+    #[test]
+    fn after_the_end_the_lease_is_renewed_but_nothing_is_stopped() {
+        let mut course = course();
+        course.ended(Outcome::Exited(0));
+        assert_eq!(course.act(at(5.0)), Act::Beat);
+        assert_eq!(course.beaten(Beat::Lost(Cause::Gone), at(5.0), at(5.0)), Act::Wait, "the wrapper has released it");
+        assert_eq!(course.act(at(25.0)), Act::Wait);
+        course.stopped(Outcome::Stopped(Cause::Gone));
+        assert_eq!((course.act(at(1e6)), course.wake_at()), (Act::Wait, None));
+    }
+}

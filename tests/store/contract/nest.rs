@@ -1,0 +1,156 @@
+//! Commands below a holder: they join its lease, exclude each other, and never wait in a circle.
+
+use locked::store::{Acquisition, Claim, Ended, Ending, LeaseState, Release, Renewal, Request, Store};
+
+use super::World;
+use crate::store::cast::{Actor, LIMIT, actor, bad, busy, file, granted, kept, release, settle, settled, take};
+
+/// A request of a command that runs under `outer`.
+fn below(outer: &Request, request: Request) -> Request {
+    Request { within: Some(outer.grant), ..request }
+}
+
+fn deadlocks(store: &mut dyn Store, request: &Request) -> bool {
+    match store.acquire(request, LIMIT).expect("answer") {
+        Acquisition::Granted(granted) => panic!("{}: granted: {granted:?}", request.owner.label),
+        Acquisition::Busy { deadlock, .. } => deadlock,
+    }
+}
+
+fn two() -> (Actor, Actor) {
+    (actor("ana"), actor("bob"))
+}
+
+pub(crate) fn a_command_below_the_holder_joins_and_siblings_wait(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    let token = granted(&mut *store, &outer).tokens[0].1;
+    let inner = below(&outer, ana.asks(&["a"]));
+    let held = take(&mut *store, &inner);
+    assert_eq!(granted(&mut *store, &inner).tokens[0].1, token, "one lease, one token, and a lost answer is read back");
+    let sibling = below(&outer, ana.asks(&["a"]));
+    assert!(!deadlocks(&mut *store, &sibling), "the one beside us will be done");
+    let below_inner = below(&inner, ana.asks(&["a"]));
+    let deeper = take(&mut *store, &below_inner);
+    busy(&mut *store, &below(&inner, ana.asks(&["a"])));
+    busy(&mut *store, &bob.asks(&["a"]));
+    release(&mut *store, &deeper);
+    release(&mut *store, &held);
+    let held = take(&mut *store, &sibling);
+    release(&mut *store, &held);
+}
+
+pub(crate) fn a_join_that_outlives_the_holder_inherits_the_lease(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    let inner = below(&outer, ana.asks(&["a"]));
+    let joined = take(&mut *store, &inner);
+    release(&mut *store, &held);
+    busy(&mut *store, &bob.asks(&["a"]));
+    assert!(matches!(store.renew(&joined, LIMIT).expect("answer"), Renewal::Renewed(_)));
+    busy(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(settle(&mut *store, &held, Ending::Release(Ended::Completed)), Release::Released, "sent twice");
+    release(&mut *store, &joined);
+    take(&mut *store, &bob.asks(&["a"]));
+}
+
+pub(crate) fn a_stale_environment_joins_nothing(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    release(&mut *store, &held);
+    take(&mut *store, &bob.asks(&["a"]));
+    busy(&mut *store, &below(&outer, ana.asks(&["a"])));
+    let made_up = below(&ana.asks(&["z"]), ana.asks(&["a"]));
+    busy(&mut *store, &made_up);
+}
+
+pub(crate) fn other_resources_are_taken_normally_from_below(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    take(&mut *store, &outer);
+    let inner = below(&outer, ana.asks(&["a", "b"]));
+    let both = take(&mut *store, &inner);
+    busy(&mut *store, &bob.asks(&["b"]));
+    // Two steps up: `b` was taken by the inner command, `a` by the outer one.
+    let deepest = take(&mut *store, &below(&inner, ana.asks(&["a", "b"])));
+    release(&mut *store, &deepest);
+    release(&mut *store, &both);
+    take(&mut *store, &bob.asks(&["b"]));
+    busy(&mut *store, &bob.asks(&["a"]));
+}
+
+pub(crate) fn waiting_in_a_circle_is_refused_at_once(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let (outer_a, outer_b) = (ana.asks(&["a"]), bob.asks(&["b"]));
+    take(&mut *store, &outer_a);
+    take(&mut *store, &outer_b);
+    assert!(!deadlocks(&mut *store, &below(&outer_a, ana.waits_for(&["b"]))), "the first to ask just waits");
+    assert!(deadlocks(&mut *store, &below(&outer_b, bob.waits_for(&["a"]))), "the second closes the circle");
+}
+
+pub(crate) fn who_holds_never_waits_behind_those_who_wait_for_it(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    take(&mut *store, &outer);
+    busy(&mut *store, &bob.waits_for(&["a", "b"]));
+    take(&mut *store, &below(&outer, ana.asks(&["b"])));
+}
+
+pub(crate) fn a_hold_between_commands_is_not_taken_from_below_a_command(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    let outer = ana.asks(&["a"]);
+    take(&mut *store, &outer);
+    let hold = below(&outer, Request { claim: Claim::Explicit, ..ana.asks(&["a"]) });
+    assert!(deadlocks(&mut *store, &hold), "it would wait for its own parent");
+}
+
+pub(crate) fn a_bad_file_of_a_join_quarantines_when_the_holder_is_done(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    let joined = take(&mut *store, &below(&outer, ana.asks(&["a"])));
+    settled(&mut *store, &joined, bad());
+    release(&mut *store, &held);
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(blockers[0].lease.state, LeaseState::Quarantined);
+}
+
+pub(crate) fn a_dead_join_is_reclaimed_and_owed(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    let inner = Request { files: vec![file("a.env", "1")], ..below(&outer, ana.asks(&["a"])) };
+    take(&mut *store, &inner);
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    let gone: Vec<_> = blockers.iter().filter(|it| it.reclaimable_when_gone).map(|it| it.lease.grant).collect();
+    assert_eq!(gone, [inner.grant], "the holder's own death would not free it while a command below lives");
+    let sibling = Request { gone, ..below(&outer, ana.asks(&["a"])) };
+    let next = take(&mut *store, &sibling);
+    release(&mut *store, &next);
+    // The holder settles in good faith; what the dead command may have left is its debt until then.
+    settled(&mut *store, &held, kept(false));
+}
+
+pub(crate) fn a_restore_takes_a_quarantine_over_and_owes_it_until_it_is_done(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let first = Request { files: vec![file("a.env", "1")], ..ana.asks(&["a"]) };
+    let held = take(&mut *store, &first);
+    settled(&mut *store, &held, bad());
+    let mends = Request { claim: Claim::Restore, ..bob.asks(&["a"]) };
+    take(&mut *store, &mends);
+    // It dies half-way: the next one is told what to prove.
+    world.pass(crate::store::cast::FIRST);
+    let answer = granted(&mut *store, &ana.asks(&["a"]));
+    assert_eq!(answer.unsettled.iter().flat_map(|it| &it.files).collect::<Vec<_>>(), [&file("a.env", "1")]);
+}
