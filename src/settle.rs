@@ -80,8 +80,10 @@ pub enum Telling {
         /// Which.
         shown: String,
     },
-    /// The command failed after it had changed something; the lease stays.
+    /// The command failed and the lease stays.
     Kept {
+        /// It had changed something; else the lease stays because that was asked for.
+        wrote: bool,
         /// For how long.
         keep_for: Duration,
     },
@@ -131,7 +133,7 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
             return Decision { ending: Ending::Release(Ended::Failed), exit, telling: None };
         }
         let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
-        return Decision { ending, exit, telling: Some(Telling::Kept { keep_for: KEEP_FOR }) };
+        return Decision { ending, exit, telling: Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }) };
     }
     if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
         let reason = format!("{how}; every byte is as before");
@@ -139,7 +141,7 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
         return Decision { ending, exit, telling: None };
     }
     let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
-    Decision { ending, exit, telling: Some(Telling::Kept { keep_for: facts.ttl }) }
+    Decision { ending, exit, telling: Some(Telling::Kept { wrote: true, keep_for: facts.ttl }) }
 }
 
 /// The lease stays with its session while the file is plaintext.

@@ -208,6 +208,7 @@ mod tests {
             renewed_at: 0,
             expires_in: Some(Duration::from_secs(1800)),
             waiters: 1,
+            files: Vec::new(),
         }
     }
 

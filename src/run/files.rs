@@ -138,6 +138,12 @@ pub(super) fn is_plaintext(path: &Path) -> bool {
     Before::read(path).is_ok_and(|now| now.content.is_some_and(|now| matches!(canary::sniff(&now), Kind::Plain)))
 }
 
+/// The first of these files that is plaintext on this host, ready for pasting.
+#[must_use]
+pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
+    records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
+}
+
 /// A path, ready for pasting.
 pub(super) fn quoted(path: &Path) -> String {
     shell_quote(path.as_os_str().as_encoded_bytes())
