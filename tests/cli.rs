@@ -6,3 +6,4 @@ mod generated;
 mod help;
 mod manual;
 mod refusals;
+mod views;

@@ -121,13 +121,13 @@ pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
         (
             lease.resource.to_string(),
             reason,
-            format!("since {}, written by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
+            format!("since {} by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
         )
     });
     Refusal {
         word: "QUARANTINED",
         what: format!("{name} may not be written: {reason}"),
-        why: format!("a write left the file bad {since}; nothing was run"),
+        why: format!("a write left the file bad; quarantined {since}; nothing was run"),
         retry: "no, not before it is restored".to_owned(),
         next: format!("locked restore {file}"),
     }

@@ -95,7 +95,9 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
             return found(Some(Verdict::Unverified(why)));
         }
     };
-    let redirected = file.write.via == Via::Stdout;
+    // With `>>` the shell has emptied nothing.
+    let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
+    let redirected = file.write.via == Via::Stdout && !appends;
     let before = if redirected { last_known(file, job) } else { before.content.clone() };
     let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
     // An empty file behind a redirection that never held anything is no loss.

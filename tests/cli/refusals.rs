@@ -101,7 +101,7 @@ fn quarantined_by_this_very_write_and_then_by_an_earlier_one() {
         72,
         &[
             "QUARANTINED: sops:monitoring may not be written: HOST:ROOT/work/secrets/monitoring.env.sops: the file is empty",
-            "why:   a write left the file bad since HH:MM:SS, written by 01010101 (LABEL); nothing was run",
+            "why:   a write left the file bad; quarantined since HH:MM:SS by 01010101 (LABEL); nothing was run",
             "retry: no, not before it is restored",
             "next:  locked restore secrets/monitoring.env.sops",
         ],

@@ -45,6 +45,20 @@ fn a_failed_encrypt_into_a_new_file_loses_nothing_and_quarantines_nothing() {
     silent(stage.locked(2).args(["-n", "-r", "sops:new", "true"]));
 }
 
+/// `>>` empties nothing: a command that failed left the file as it was, and one that wrote has made two of one.
+#[test]
+fn appending_is_looked_at_against_what_was_there() {
+    let stage = Stage::new();
+    let before = stage.content();
+    ends(&mut shell(&stage, 1, &format!("locked sops encrypt no-such-file >> {FILE}")), 100);
+    assert_eq!(stage.content(), before);
+    assert_eq!(stage.state().as_deref(), Some("kept"), "takeable");
+    fs::write(stage.world.work().join("plain.env"), "A=one\n").expect("plain");
+    ends(&mut shell(&stage, 2, &format!("locked sops encrypt TYPES plain.env >> {FILE}")), 72);
+    silent(stage.locked(2).args(["restore", FILE]));
+    assert_eq!(stage.content(), before);
+}
+
 #[test]
 fn a_failed_encrypt_into_a_known_file_is_the_shells_loss_and_is_brought_back() {
     let stage = Stage::new();
