@@ -1,4 +1,5 @@
 //! The man page from the definitions of the command line.
+#![forbid(unsafe_code)]
 
 use clap::{Arg, Command};
 

@@ -1,4 +1,5 @@
 //! What the verbs that look show, to people and to programs.
+#![forbid(unsafe_code)]
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
 //! The canary on the way through: each fault ends with 72 and its name, and what is sound is let go without a word.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 //! so the look that says so is no look that always says so.
 //!
 //! `LOCKED_HAMMER=20` runs 20 rounds of each format instead of the usual 2.
+#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
 //! Leases over several commands: `acquire` to `release`, and open edits.
+#![forbid(unsafe_code)]
 
 use std::fs;
 

@@ -1,4 +1,5 @@
 //! Files that the shell opens before we exist, and the words after sops' own where those puzzle.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::process::Stdio;

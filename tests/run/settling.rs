@@ -1,4 +1,5 @@
 //! What becomes of the lease after the command, and who may go on.
+#![forbid(unsafe_code)]
 
 use std::process::Stdio;
 
