@@ -14,6 +14,9 @@ const PROVEN_KEPT: usize = 5;
 /// How many pre-images a chain keeps.
 const PRE_IMAGES_KEPT: usize = 3;
 
+/// What a content that was found bad ends in.
+const BAD: &str = "bad";
+
 /// How good a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quality {
@@ -66,34 +69,49 @@ impl Chain {
     pub fn keep(&self, content: &[u8], quality: Quality, now_ms: i64) -> io::Result<()> {
         let digest = Digest::of(content);
         let all = self.all()?;
-        if all.iter().any(|copy| copy.digest == digest && copy.quality > quality) {
+        // A pre-image of what was found bad would be no use either.
+        if quality == Quality::PreImage
+            && (self.is_bad(&digest) || all.iter().any(|copy| copy.digest == digest && copy.quality > quality))
+        {
             return Ok(());
         }
-        if all.iter().find(|copy| copy.quality == quality).is_some_and(|newest| newest.digest == digest) {
+        let newest = all.iter().find(|copy| copy.quality == quality);
+        if newest.is_some_and(|newest| newest.digest == digest) && !self.is_bad(&digest) {
             return Ok(());
         }
-        self.make_directory()?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
-        file.write_all(content)?;
-        file.as_file().sync_data()?;
-        // Names sort by time; a clock that was set back must not make an old copy the newest.
-        let made_at = all.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
-        let name = format!("{made_at:016}-{digest}.{}", quality.suffix());
-        file.persist(self.directory.join(name)).map_err(|error| error.error)?;
+        self.write(content, &digest, quality.suffix(), now_ms)?;
         self.prune(quality)
     }
 
-    /// Puts a bad version aside, so that nothing is deleted by a restore. It is no copy to restore from.
-    ///
-    /// # Errors
-    /// When the disk cannot take it.
-    pub fn put_aside(&self, content: &[u8], now_ms: i64) -> io::Result<()> {
+    fn write(&self, content: &[u8], digest: &Digest, suffix: &str, now_ms: i64) -> io::Result<()> {
         self.make_directory()?;
         let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
         file.write_all(content)?;
         file.as_file().sync_data()?;
-        let name = format!("{now_ms:016}-{}.bad", Digest::of(content));
+        // Names sort by time; a clock that was set back must not make an old one the newest.
+        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
+        let name = format!("{made_at:016}-{digest}.{suffix}");
         file.persist(self.directory.join(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// Notes that this content was found bad, and keeps it, so that nothing is deleted by a restore: unless it may
+    /// be plaintext, of which only the digest is noted. It is no copy to restore from.
+    ///
+    /// # Errors
+    /// When the disk cannot take it.
+    pub fn put_aside(&self, content: &[u8], may_be_plaintext: bool, now_ms: i64) -> io::Result<()> {
+        let digest = Digest::of(content);
+        if self.is_bad(&digest) {
+            return Ok(());
+        }
+        self.write(if may_be_plaintext { b"" } else { content }, &digest, BAD, now_ms)
+    }
+
+    /// Whether the last that was noted of this content is that it is bad.
+    #[must_use]
+    pub fn is_bad(&self, digest: &Digest) -> bool {
+        let entries = self.entries().unwrap_or_default();
+        entries.iter().find(|entry| entry.digest == *digest).is_some_and(|entry| entry.quality.is_none())
     }
 
     /// Every copy, newest first.
@@ -101,14 +119,18 @@ impl Chain {
     /// # Errors
     /// When the directory cannot be read; a missing one is empty.
     pub fn all(&self) -> io::Result<Vec<Copy>> {
-        let entries = match fs::read_dir(&self.directory) {
-            Ok(entries) => entries,
+        Ok(self.entries()?.into_iter().filter_map(Entry::copy).collect())
+    }
+
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let found = match fs::read_dir(&self.directory) {
+            Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut copies: Vec<Copy> = entries.filter_map(|entry| read_name(entry.ok()?.path())).collect();
-        copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
-        Ok(copies)
+        let mut entries: Vec<Entry> = found.filter_map(|entry| read_name(entry.ok()?.path())).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.made_at));
+        Ok(entries)
     }
 
     /// The newest copy with this digest.
@@ -140,12 +162,30 @@ impl Chain {
     }
 }
 
-fn read_name(path: PathBuf) -> Option<Copy> {
+/// A file of the chain: a copy, or without quality a content that was found bad.
+struct Entry {
+    path: PathBuf,
+    made_at: i64,
+    digest: Digest,
+    quality: Option<Quality>,
+}
+
+impl Entry {
+    fn copy(self) -> Option<Copy> {
+        let Self { path, made_at, digest, quality } = self;
+        Some(Copy { path, made_at, digest, quality: quality? })
+    }
+}
+
+fn read_name(path: PathBuf) -> Option<Entry> {
     let name = path.file_name()?.to_str()?;
     let (made_at, rest) = name.split_once('-')?;
     let (digest, suffix) = rest.split_once('.')?;
-    let quality = [Quality::PreImage, Quality::Proven].into_iter().find(|quality| quality.suffix() == suffix)?;
-    Some(Copy { made_at: made_at.parse().ok()?, digest: Digest::from(digest.to_owned()), quality, path })
+    let quality = [Quality::PreImage, Quality::Proven].into_iter().find(|quality| quality.suffix() == suffix);
+    if quality.is_none() && suffix != BAD {
+        return None;
+    }
+    Some(Entry { made_at: made_at.parse().ok()?, digest: Digest::from(digest.to_owned()), quality, path })
 }
 
 #[cfg(test)]
@@ -180,6 +220,21 @@ mod tests {
             chain.keep(&[n], Quality::PreImage, i64::from(n) + 3).expect("kept");
         }
         assert_eq!(kept(&chain).len(), 1 + PRE_IMAGES_KEPT, "only pre-images are pruned by pre-images");
+    }
+
+    #[test]
+    fn what_was_found_bad_is_kept_but_never_a_copy_and_a_later_word_counts() {
+        let (_directory, chain) = chain();
+        assert!(!chain.is_bad(&Digest::of(b"one")));
+        chain.put_aside(b"one", false, 5).expect("kept");
+        chain.put_aside(b"plain", true, 5).expect("noted");
+        assert!(chain.is_bad(&Digest::of(b"one")) && chain.is_bad(&Digest::of(b"plain")));
+        assert!(kept(&chain).is_empty());
+        let contents: Vec<Vec<u8>> =
+            chain.entries().expect("entries").into_iter().map(|entry| fs::read(entry.path).expect("file")).collect();
+        assert_eq!(contents, [b"".to_vec(), b"one".to_vec()], "of plaintext there is only the digest");
+        chain.keep(b"one", Quality::Proven, 1).expect("kept");
+        assert!(!chain.is_bad(&Digest::of(b"one")), "accepted");
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@
 //! | never started | – | release as failed |
 //! | any | one is bad | quarantine, exit 72 |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
+//! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
@@ -29,6 +30,8 @@ pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
 pub struct Finding {
     /// The path as people know it.
     pub shown: String,
+    /// Host and whole path: what people on other hosts and in other checkouts are told.
+    pub place: String,
     /// What the canary says; none when every byte is as before.
     pub verdict: Option<Verdict>,
 }
@@ -42,6 +45,8 @@ pub struct Facts<'a> {
     pub succeeded: bool,
     /// The files that it may have written.
     pub findings: &'a [Finding],
+    /// Files of this session that are plaintext since an earlier command, and that this one does not write.
+    pub open: &'a [String],
     /// `--keep`.
     pub keep_asked: bool,
     /// The TTL of the lease.
@@ -92,15 +97,17 @@ pub enum Telling {
 /// Decides.
 pub fn decide(facts: &Facts<'_>) -> Decision {
     let exit = status(facts.outcome);
-    if let Some((shown, fault)) = bad(facts.findings) {
-        let ending = Ending::Quarantine { reason: format!("{shown}: {fault}") };
-        let telling = Some(Telling::Bad { shown: shown.to_owned(), fault: fault.clone() });
+    if let Some((finding, fault)) = bad(facts.findings) {
+        let ending = Ending::Quarantine { reason: format!("{}: {fault}", finding.place) };
+        let telling = Some(Telling::Bad { shown: finding.shown.clone(), fault: fault.clone() });
         return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
     }
-    if let Some(shown) = facts.findings.iter().find(|f| f.verdict == Some(Verdict::OpenEdit)).map(|f| f.shown.clone()) {
-        let reason = format!("{shown} is plaintext (an open edit)");
-        let ending = Ending::Keep { reason, keep_for: MAX_HOLD, takeable: false };
-        return Decision { ending, exit, telling: Some(Telling::OpenEdit { shown }) };
+    if let Some(finding) = facts.findings.iter().find(|finding| finding.verdict == Some(Verdict::OpenEdit)) {
+        let telling = Some(Telling::OpenEdit { shown: finding.shown.clone() });
+        return Decision { ending: open_edit(&finding.place), exit, telling };
+    }
+    if let Some(place) = facts.open.first() {
+        return Decision { ending: open_edit(place), exit, telling: unverified(facts.findings) };
     }
     match facts.outcome {
         Outcome::NeverStarted(_) | Outcome::Stopped(_) => {
@@ -135,9 +142,14 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
     Decision { ending, exit, telling: Some(Telling::Kept { keep_for: facts.ttl }) }
 }
 
-fn bad(findings: &[Finding]) -> Option<(&str, &Fault)> {
+/// The lease stays with its session while the file is plaintext.
+fn open_edit(place: &str) -> Ending {
+    Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: MAX_HOLD, takeable: false }
+}
+
+fn bad(findings: &[Finding]) -> Option<(&Finding, &Fault)> {
     findings.iter().find_map(|finding| match &finding.verdict {
-        Some(Verdict::Bad(fault)) => Some((finding.shown.as_str(), fault)),
+        Some(Verdict::Bad(fault)) => Some((finding, fault)),
         _ => None,
     })
 }
@@ -172,12 +184,12 @@ mod tests {
     use crate::supervise::Cause;
 
     fn finding(verdict: Option<Verdict>) -> Finding {
-        Finding { shown: "secrets/x.env.sops".to_owned(), verdict }
+        Finding { shown: "secrets/x.env.sops".to_owned(), place: "ws-1:/r/secrets/x.env.sops".to_owned(), verdict }
     }
 
     fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
         let ttl = Duration::from_secs(1800);
-        let decision = decide(&Facts { outcome, succeeded, findings, keep_asked, ttl });
+        let decision = decide(&Facts { outcome, succeeded, findings, open: &[], keep_asked, ttl });
         (decision.ending, decision.exit)
     }
 
@@ -225,6 +237,20 @@ mod tests {
         let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(Some(Verdict::OpenEdit))], false);
         assert!(matches!(ending, Ending::Keep { takeable: false, keep_for: MAX_HOLD, .. }));
         assert_eq!(exit, Exit::OK);
+    }
+
+    #[test]
+    fn an_edit_that_another_command_left_open_stays_open() {
+        let open = ["/r/x.env.sops".to_owned()];
+        let ttl = Duration::from_secs(1800);
+        let facts =
+            Facts { outcome: Outcome::Exited(0), succeeded: true, findings: &[], open: &open, keep_asked: false, ttl };
+        assert!(matches!(decide(&facts).ending, Ending::Keep { takeable: false, .. }));
+        let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
+        assert!(
+            matches!(decide(&Facts { findings: &bad, ..facts }).ending, Ending::Quarantine { .. }),
+            "worse comes first"
+        );
     }
 
     #[test]

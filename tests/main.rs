@@ -5,6 +5,7 @@
 mod world;
 
 mod canary;
+mod cli;
 mod creation;
 mod differential;
 mod docs;
@@ -14,6 +15,7 @@ mod invocation;
 mod naming;
 mod program;
 mod rules;
+mod run;
 mod state;
 mod store;
 

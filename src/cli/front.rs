@@ -136,6 +136,7 @@ fn takes_value(arg: &clap::Arg) -> bool {
 fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit {
     let ours = ours.strip_suffix(&[OsString::from("--")]).unwrap_or(ours);
     if ours.is_empty() {
+        speak(&mut context, Voice::Ready);
         return under_options(&context, None, ours, words);
     }
     // What was typed must be right at once; the twins in the environment matter only when something is locked, so
@@ -143,10 +144,23 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     let typed = OnlyOptions::command().mut_args(|arg| arg.env(None::<&str>));
     match parse(typed, ours) {
         Ok(typed) => {
-            context.voice = typed.voice();
+            speak(&mut context, typed.voice());
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
+    }
+}
+
+/// How much we say: as typed, else as the twins in the environment have it.
+fn speak(context: &mut Context, typed: Voice) {
+    let set = |name: &str| context.invocation.var(name).is_some_and(|value| super::options::is_truthy(&value));
+    context.voice = match typed {
+        Voice::Ready if set("LOCKED_QUIET") => Voice::Quiet,
+        Voice::Ready if set("LOCKED_VERBOSE") => Voice::Verbose,
+        typed => typed,
+    };
+    if context.voice == Voice::Quiet {
+        report::hush();
     }
 }
 
@@ -189,7 +203,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Ok(line) => line,
         Err(error) => return misuse(&error),
     };
-    context.voice = line.options.voice();
+    speak(&mut context, line.options.voice());
     match &line.verb {
         Verb::Run(verb) => {
             let options = || {

@@ -114,6 +114,8 @@ fn retry(lease: &LeaseView) -> String {
 #[must_use]
 pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
     let lease = busy.blockers.iter().find(|blocker| blocker.quarantined()).map(|blocker: &Blocker| &blocker.lease);
+    // Without a file at hand the reason names it.
+    let file = file.unwrap_or("FILE");
     let (name, reason, since) = lease.map_or_else(Default::default, |lease| {
         let reason = lease.reason.clone().unwrap_or_default();
         (
@@ -127,7 +129,7 @@ pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
         what: format!("{name} may not be written: {reason}"),
         why: format!("a write left the file bad {since}; nothing was run"),
         retry: "no, not before it is restored".to_owned(),
-        next: format!("locked restore {}", file.unwrap_or(&name)),
+        next: format!("locked restore {file}"),
     }
 }
 

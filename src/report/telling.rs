@@ -15,8 +15,8 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             word: "QUARANTINED",
             what: format!("{resources}: {shown}: {fault}"),
             why: "the command left the file so; nobody may write it before it is restored".to_owned(),
-            retry: "no".to_owned(),
-            next: format!("locked restore {shown}; {}", fault.advice()),
+            retry: format!("no, not before it is restored; {}", fault.advice()),
+            next: format!("locked restore {shown}"),
         }
         .to_string(),
         Telling::OpenEdit { shown } => format!(

@@ -30,7 +30,8 @@ pub(super) fn prove(
     recorded: &[FileRecord],
     store: &mut dyn Store,
 ) -> Result<Base, StoreError> {
-    let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter) {
+    let now_ms = job.context.clock.wall_ms();
+    let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms) {
         Proof::Sound(receipts) => receipts,
         Proof::Bad { shown, fault } => {
             let reason = format!("{}: {shown}: {fault}", job.owner.host);
@@ -51,7 +52,6 @@ pub(super) fn prove(
         end(job, tokens, store, Ending::Release(Ended::Failed))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
-    let now_ms = job.context.clock.wall_ms();
     for (file, before) in job.plan.files.iter().zip(&before) {
         let scope: &Scope = file.target.scope();
         if let Err(error) = files::keep_pre_image(&job.copies, scope, &file.target.key, before, now_ms) {
@@ -87,7 +87,7 @@ fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, S
         }
         let known = job.chain(file).with_digest(&Digest::of(content)).is_ok_and(|copy| copy.is_some());
         if !known {
-            let shown = files::shown(file);
+            let shown = files::shown(file, &job.context.invocation.cwd);
             return Ok(Some(Refusal {
                 word: "REFUSED",
                 what: format!("{shown} was written by somebody else after the shell had emptied it for this command"),

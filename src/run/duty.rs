@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock as _, Moment};
 use crate::state;
-use crate::store::{Release, Renewal, Store};
+use crate::store::{FileRecord, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
@@ -26,6 +26,8 @@ pub(super) struct Words {
     pub(super) lasts: u64,
     /// The tokens, in the plan's order of resources.
     pub(super) tokens: Vec<i64>,
+    /// Files that the session's own earlier commands may have written under the same lease.
+    pub(super) carried: Vec<FileRecord>,
 }
 
 impl Words {
@@ -51,11 +53,12 @@ pub(super) struct KeeperDuty<'a> {
     store: Option<Box<dyn Store>>,
     tokens: Vec<FencingToken>,
     before: Vec<Before>,
+    carried: Vec<FileRecord>,
 }
 
 impl<'a> KeeperDuty<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job, store: None, tokens: Vec::new(), before: Vec::new() }
+        Self { job, store: None, tokens: Vec::new(), before: Vec::new(), carried: Vec::new() }
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
@@ -79,7 +82,9 @@ impl Duty for KeeperDuty<'_> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
         self.tokens = words.tokens.iter().copied().map(FencingToken).collect();
         self.before = self.job.observe().map_err(|error| error.to_string())?;
-        Ok(words.begin(self.job))
+        let begin = words.begin(self.job);
+        self.carried = words.carried;
+        Ok(begin)
     }
 
     fn renew(&mut self, limit: Duration) -> Beat {
@@ -98,7 +103,7 @@ impl Duty for KeeperDuty<'_> {
 
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
-        let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before));
+        let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before), &self.carried);
         loop {
             let settled =
                 self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));

@@ -99,6 +99,7 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
+                carried: job.carried(&granted),
             };
             granted_run(job, &granted, &words, &records, store.as_mut(), wrapper)
         }
@@ -109,7 +110,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
-            let file = job.plan.files.first().map(files::shown);
+            let cwd = &job.context.invocation.cwd;
+            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
             Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
@@ -169,19 +171,19 @@ fn granted_run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
         }
     };
-    Ok(finish(job, outcome, &before, &tokens, store, wrapper))
+    Ok(finish(job, outcome, (&before, &words.carried), &tokens, store, wrapper))
 }
 
 /// Everything from here on yields values: no path out of it forgets the lease.
 fn finish(
     job: &Job<'_>,
     outcome: Outcome,
-    before: &[super::Before],
+    (before, carried): (&[super::Before], &[FileRecord]),
     tokens: &[FencingToken],
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
-    let (decision, receipts) = job.decide(outcome, before);
+    let (decision, receipts) = job.decide(outcome, before, carried);
     let settled = job.settle(store, tokens, &decision, receipts, SETTLE);
     tell(job, outcome, &decision);
     match settled {

@@ -97,6 +97,16 @@ pub(super) fn to_prove(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
     debts.iter().filter(|debt| !debt.own).map(|debt| debt.unsettled(resource)).collect()
 }
 
+/// Those of the session's own earlier commands.
+pub(super) fn carried(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
+    debts.iter().filter(|debt| debt.own).map(|debt| debt.unsettled(resource)).collect()
+}
+
+/// What stays when the holder has proven what it had to prove.
+pub(super) fn proven(row: &Row) -> Result<Vec<Debt>, Fault> {
+    Ok(of(row)?.into_iter().filter(|debt| debt.own).collect())
+}
+
 /// For the column.
 pub(super) fn text<T: Serialize>(records: &[T]) -> Result<String, Fault> {
     serde_json::to_string(records).map_err(|_| Fault::Unreadable("a record of files cannot be written"))
