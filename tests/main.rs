@@ -14,6 +14,7 @@ mod program;
 mod rules;
 mod state;
 mod store;
+mod supervise;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -53,7 +53,7 @@ fn keep_watch<D: Duty>(
     unix::become_subreaper()?;
     let words = match link.hear(None)? {
         Some(Heard::Said(Word::Go(words))) => words,
-        Some(Heard::Said(Word::Settled)) => return Ok(()),
+        Some(Heard::Said(_)) => return Ok(()),
         Some(Heard::Dead) | None => {
             duty.abandon();
             return Ok(());
@@ -72,8 +72,12 @@ fn keep_watch<D: Duty>(
     unix::close_all_but(&own);
     let stop_at = begin.sent.after(watch.times.stop_after(begin.lasts));
     let next_beat = begin.sent.after(watch.times.heartbeat);
-    Keeper { watch, clock, link, signals, timer, duty, child, stop_at, next_beat, phase: Phase::Running, halted: None }
-        .work()
+    let worked =
+        Keeper { watch, clock, link, signals, timer, duty, child, stop_at, next_beat, phase: Phase::Running, halted: None }
+            .work();
+    // Nobody else may: in a container the first process often does not.
+    unix::reap_all();
+    worked
 }
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
@@ -152,7 +156,11 @@ impl<D: Duty> Keeper<'_, D> {
                     self.halted = Some(self.clock.now());
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ => self.halted = None,
+                _ => {
+                    self.halted = None;
+                    // Whoever continued the program continued us, as far as they can tell.
+                    tree::wake(unix::parent());
+                }
             }
         }
         let outcome = match unix::peek_end(self.child) {
@@ -168,6 +176,7 @@ impl<D: Duty> Keeper<'_, D> {
     fn wrapper_spoke(&mut self) -> io::Result<bool> {
         match self.link.hear(Some(Duration::ZERO))? {
             None | Some(Heard::Said(Word::Go(_))) => return Ok(false),
+            Some(Heard::Said(Word::Ask)) => return self.answer().map(|()| false),
             Some(Heard::Said(Word::Settled)) => return Ok(true),
             Some(Heard::Dead) => {}
         }
@@ -180,6 +189,18 @@ impl<D: Duty> Keeper<'_, D> {
         };
         self.duty.finish(outcome, self.stop_at);
         Ok(true)
+    }
+
+    fn answer(&self) -> io::Result<()> {
+        match self.phase {
+            Phase::Running => {
+                let stop_at = u64::try_from(self.stop_at.0.as_millis()).unwrap_or(u64::MAX);
+                self.link.say(&Tale::Renewed { stop_at })
+            }
+            Phase::Ended(outcome) | Phase::Stopped(outcome) => {
+                self.link.say(&Tale::Ended { outcome, stubborn: Vec::new() })
+            }
+        }
     }
 
     fn look_at_clock(&mut self) -> io::Result<()> {
@@ -206,8 +227,7 @@ impl<D: Duty> Keeper<'_, D> {
             Beat::Renewed(lasts) => {
                 self.stop_at = sent.after(self.watch.times.stop_after(lasts));
                 self.next_beat = sent.after(self.watch.times.heartbeat);
-                let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-                self.link.say(&Tale::Renewed { sent: ms(sent.0), lasts: ms(lasts) })
+                Ok(())
             }
             // The wrapper may be settling at this very moment: what it finds decides.
             Beat::Lost(_) if self.phase != Phase::Running => {
