@@ -18,6 +18,7 @@ mod rules;
 mod run;
 mod state;
 mod store;
+mod supervise;
 
 /// A file that nobody names above would never run.
 #[test]
