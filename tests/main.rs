@@ -4,6 +4,7 @@
 
 mod world;
 
+mod architecture;
 mod canary;
 mod cli;
 mod creation;
