@@ -39,7 +39,15 @@ tools_look_for() {
     esac
 }
 
-tools_add() { tools_missing="$tools_missing $*"; }
+# Each package once.
+tools_add() {
+    for tools_package; do
+        case " $tools_missing " in
+        *" $tools_package "*) ;;
+        *) tools_missing="$tools_missing $tools_package" ;;
+        esac
+    done
+}
 
 tools_has() { command -v "$1" >/dev/null 2>&1; }
 

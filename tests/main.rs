@@ -4,6 +4,7 @@
 
 mod world;
 
+mod architecture;
 mod canary;
 mod cli;
 mod creation;
@@ -18,6 +19,7 @@ mod rules;
 mod run;
 mod state;
 mod store;
+mod supervise;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -47,7 +47,7 @@ pub(super) fn prove(
             return Ok(Base::Refused { refusal, status: exit::QUARANTINED });
         }
     };
-    let mut before = observe(job)?;
+    let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
         end(job, tokens, store, Ending::Release(Ended::Failed))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
@@ -73,10 +73,6 @@ pub(super) fn prove(
             Err(StoreError::Failed("the lease was taken away before the program was started".to_owned()))
         }
     }
-}
-
-fn observe(job: &Job<'_>) -> Result<Vec<Before>, StoreError> {
-    job.observe().map_err(|error| StoreError::Failed(format!("a file cannot be read: {error}")))
 }
 
 /// A redirected target was emptied by the shell before we came. If somebody has written it since, going on would mix

@@ -81,7 +81,7 @@ impl Duty for KeeperDuty<'_> {
     fn begin(&mut self, words: &str) -> Result<Begin, String> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
         self.tokens = words.tokens.iter().copied().map(FencingToken).collect();
-        self.before = self.job.observe().map_err(|error| error.to_string())?;
+        self.before = self.job.observe();
         let begin = words.begin(self.job);
         self.carried = words.carried;
         Ok(begin)

@@ -90,6 +90,7 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
     let found = |verdict| finding(file, job, verdict);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,
+        Err(_) if before.content.is_none() => return found(None),
         Err(error) => {
             let why = format!("it cannot be read: {}", error.kind());
             return found(Some(Verdict::Unverified(why)));

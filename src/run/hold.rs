@@ -12,7 +12,9 @@ use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::store::{
+    self, Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
+};
 use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -62,7 +64,7 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
     let exit = under_watch(&job, &live, wrapper);
-    if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
+    if !matches!(exit, Ok(Ended { live_file_stays: true, .. })) {
         live.remove();
     }
     exit.map(|ended| ended.exit)
@@ -70,19 +72,18 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
 
 struct Ended {
     exit: Exit,
-    left_to_keeper: bool,
+    live_file_stays: bool,
 }
 
 impl From<Exit> for Ended {
     fn from(exit: Exit) -> Self {
-        Self { exit, left_to_keeper: false }
+        Self { exit, live_file_stays: false }
     }
 }
 
 fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended, StoreError> {
     let asked = super::open_store(job.context, job.state).and_then(|mut store| {
-        let before = job.observe().map_err(|error| unreadable(job, &error))?;
-        let records = job.records(&before);
+        let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
         Ok((store, records, obtained))
     });
@@ -101,7 +102,10 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
                 carried: job.carried(&granted),
             };
-            granted_run(job, &granted, &words, &records, store.as_mut(), wrapper)
+            match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
+                Ok(ended) => Ok(ended),
+                Err(error) => Ok(give_back(job, &words, store.as_mut(), &error)),
+            }
         }
         Obtained::Busy(busy) => {
             wrapper.dismiss();
@@ -115,6 +119,16 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
             Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
+}
+
+/// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
+/// take it, the live file stays as the proof that nobody has it.
+fn give_back(job: &Job<'_>, words: &Words, store: &mut dyn Store, error: &StoreError) -> Ended {
+    let tokens: Vec<FencingToken> = words.tokens.iter().copied().map(FencingToken).collect();
+    let settlement = Settlement { ending: Ending::Release(store::Ended::Failed), receipts: Vec::new() };
+    let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
+    report::say(&report::store_down(error).to_string());
+    Ended { exit: Exit::Code(exit::UNREACHABLE), live_file_stays: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -168,7 +182,7 @@ fn granted_run(
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
         }
     };
     Ok(finish(job, outcome, (&before, &words.carried), &tokens, store, wrapper))
@@ -202,7 +216,7 @@ fn finish(
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            return Ended { exit: decision.exit, left_to_keeper: true };
+            return Ended { exit: decision.exit, live_file_stays: true };
         }
     }
     decision.exit.into()
@@ -231,15 +245,6 @@ fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
 fn refuse(refusal: &Refusal, status: i32) -> Exit {
     report::say(&refusal.to_string());
     Exit::Code(status)
-}
-
-fn unreadable(job: &Job<'_>, error: &std::io::Error) -> StoreError {
-    let path = job.plan.files.first().map(|file| file.target.path.clone()).unwrap_or_default();
-    StoreError::Place {
-        path,
-        why: format!("the file that the command would write cannot be read: {error}"),
-        remedy: "make it readable for this user".to_owned(),
-    }
 }
 
 fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Session, state: &StateDir) -> Owner {

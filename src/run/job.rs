@@ -38,12 +38,11 @@ impl Job<'_> {
         Holding::Grant { grant: self.grant, key: self.key.clone(), resources }
     }
 
-    /// How the files are now.
-    ///
-    /// # Errors
-    /// When one is there and cannot be read.
-    pub(super) fn observe(&self) -> std::io::Result<Vec<Before>> {
-        self.plan.files.iter().map(|file| Before::read(&file.target.path)).collect()
+    /// How the files are now. One that we may not read the program may not read either: it says so itself, and it is
+    /// not for us to say it first.
+    pub(super) fn observe(&self) -> Vec<Before> {
+        let read = |file: &PlannedFile| Before::read(&file.target.path).unwrap_or(Before { content: None });
+        self.plan.files.iter().map(read).collect()
     }
 
     /// The files as the store records them.

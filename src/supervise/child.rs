@@ -23,12 +23,20 @@ pub fn shell_fallback() -> &'static str {
     "/bin/sh"
 }
 
+/// What a person's key or hang-up sends.
+const OF_A_KEY: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGHUP];
+
 /// Starts the program as a child of this process. The answer is its process id, or the errno of the failed exec.
 pub(super) fn spawn(order: &Order, variables: &[(String, String)]) -> io::Result<Result<i32, i32>> {
-    let launch = launch(order, variables, Some(unix::own_pid()))?;
+    let mut launch = launch(order, variables, Some(unix::own_pid()))?;
+    let wrapper = unix::parent();
     let (read, write) = unix::pipe()?;
+    // The keeper is still in the caller's group, with every signal blocked: what the terminal sent before there was a
+    // child waits here, and the wrapper takes it for known.
+    let missed: Vec<i32> = OF_A_KEY.into_iter().filter(|&signal| unix::is_pending(signal)).collect();
     let pid = match unix::fork()? {
         Side::Child => {
+            name_us(&mut launch.envp, wrapper, unix::own_pid());
             let errno = unix::become_program(&launch);
             let mut write = std::fs::File::from(write);
             let _told = write.write_all(&errno.to_ne_bytes());
@@ -45,7 +53,12 @@ pub(super) fn spawn(order: &Order, variables: &[(String, String)]) -> io::Result
             unix::reap(pid);
             Ok(Err(i32::from_ne_bytes(bytes)))
         }
-        Err(_) => Ok(Ok(pid)),
+        Err(_) => {
+            for signal in missed {
+                let _it_may_have_ended = unix::Process::open(pid).and_then(|child| child.signal(signal));
+            }
+            Ok(Ok(pid))
+        }
     }
 }
 
@@ -57,6 +70,20 @@ fn launch(order: &Order, variables: &[(String, String)], keeper: Option<i32>) ->
     let fallback = [text(OsStr::new(shell_fallback()))?, program.clone()].into_iter().chain(args).collect();
     let envp = environment(&order.env, variables).iter().map(|entry| text(entry)).collect::<io::Result<_>>()?;
     Ok(Launch { program, argv, fallback, envp, closed, ignored, blocked, keeper })
+}
+
+/// Variables by which a supervisor says which process it means (sd_listen_fds(3), sd_watchdog_enabled(3),
+/// systemd.exec(5)).
+const NAMING_A_PROCESS: [&str; 3] = ["LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"];
+
+/// Where the caller named the process that it started, it meant the program.
+fn name_us(envp: &mut [CString], wrapper: i32, program: i32) {
+    for name in NAMING_A_PROCESS {
+        let meant = format!("{name}={wrapper}");
+        for entry in envp.iter_mut().filter(|entry| entry.as_bytes() == meant.as_bytes()) {
+            *entry = CString::new(format!("{name}={program}")).unwrap_or_default();
+        }
+    }
 }
 
 fn text(bytes: &OsStr) -> io::Result<CString> {
