@@ -62,7 +62,7 @@ fn wrapper_and_keeper_that_are_killed_have_their_damage_found_by_the_next() {
     let stage = Stage::new();
     let proven = proven(&stage);
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", half_way(&stage)));
-    kill_everything(&held);
+    kill_everything(&stage, &held);
     let refusal = says(&mut stage.set(3, &[], "B", "1"), 72);
     assert!(refusal.starts_with(&format!("QUARANTINED: {RESOURCE}: ")), "{refusal}");
     assert!(refusal.contains("the file is empty") && refusal.contains("nothing was run"), "{refusal}");
@@ -76,12 +76,13 @@ fn the_program_dies_with_wrapper_and_keeper() {
     let tree = process::tree_below(held.pid());
     assert!(tree.len() >= 2, "keeper and program: {tree:?}");
     // The keeper first: it is the only child of the wrapper; the program gets its parent-death signal.
-    kill_everything(&held);
+    kill_everything(&stage, &held);
     until("the program is gone", || tree.iter().all(|pid| process::is_gone(*pid)).then_some(()));
 }
 
-/// Stopped first, so that neither can act on the other's death.
-fn kill_everything(held: &stage::Held) {
+/// Stopped first, so that neither can act on the other's death. That they are gone is proven at once by who can see every
+/// process; others wait for the lease to end, and here it ends.
+fn kill_everything(stage: &Stage, held: &stage::Held) {
     let keepers = process::children_of(held.pid());
     assert_eq!(keepers.len(), 1, "the keeper");
     let all: Vec<u32> = keepers.into_iter().chain([held.pid()]).collect();
@@ -92,6 +93,9 @@ fn kill_everything(held: &stage::Held) {
         process::kill("KILL", *pid);
     }
     until("both are gone", || all.iter().all(|pid| process::is_gone(*pid)).then_some(()));
+    if !rustix::process::geteuid().is_root() {
+        stage.let_leases_expire();
+    }
 }
 
 #[test]
@@ -101,7 +105,7 @@ fn a_sound_write_of_one_who_died_is_recovered_and_the_next_goes_on() {
     // The write is done and sound; only nobody could say so any more.
     let path = stage.stand_in("\"$real\" \"$@\" && echo up && exec sleep 600");
     let held = stage::Held::start(stage.set(2, &[], "DONE", "1").env("PATH", &path));
-    kill_everything(&held);
+    kill_everything(&stage, &held);
     silent(&mut stage.set(3, &[], "NEXT", "1"));
     let keys = stage.keys();
     for key in ["PROVEN=1", "DONE=1", "NEXT=1"] {
@@ -118,7 +122,7 @@ fn an_unchanged_file_of_one_who_died_is_no_matter() {
     let stage = Stage::new();
     let path = stage.stand_in("echo up; exec sleep 600");
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", &path));
-    kill_everything(&held);
+    kill_everything(&stage, &held);
     silent(&mut stage.set(3, &[], "B", "1"));
     assert_eq!(stage.state(), None);
 }

@@ -135,32 +135,36 @@ fn a_mistake_in_the_environment_stops_writers_and_no_reader() {
     assert_eq!(stage.status().len(), 0);
 }
 
-/// `locked sops WORDS` with a state directory that lies on a small file system of its own, prepared by `script` (`$1` is
-/// where). Root may write everywhere else, and a disk cannot be filled for a test. None where the kernel gives no user
-/// namespace.
-fn on_own_file_system(stage: &Stage, script: &str, words: &[&str]) -> Option<Command> {
+/// `locked sops WORDS` with a state directory that lies on a small file system of its own, mounted with these options and
+/// prepared by `script` (`$1` is where). Root may write everywhere else, and a disk cannot be filled for a test. None
+/// where the kernel gives no namespace to mount in.
+fn on_own_file_system(stage: &Stage, options: &str, script: &str, words: &[&str]) -> Option<Command> {
     let mount = stage.world.root().join("small");
     fs::create_dir_all(&mount).expect("directory");
-    let whole = format!("mount -t tmpfs -o size=64k,mode=700 none \"$1\" || exit 99\n{script}\nshift; exec \"$@\"");
-    let mut command = stage.world.command("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &whole, "sh"]).arg(&mount);
-    let possible = stage.world.command("unshare").args(["--user", "--map-root-user", "--mount", "true"]).status();
-    if !possible.is_ok_and(|status| status.success()) {
+    let inside = |script: &str| {
+        let whole =
+            format!("mount -t tmpfs -o size=64k,mode=700{options} none \"$1\" && {{ {script}; shift; \"$@\"; }}");
+        let mut command = stage.world.command("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &whole, "sh"]).arg(&mount);
+        command
+    };
+    if !inside("true").arg("true").status().is_ok_and(|status| status.success()) {
         println!("no user namespace here: a file system of one's own cannot be made");
         return None;
     }
+    let mut command = inside(script);
     command.arg(env!("CARGO_BIN_EXE_locked")).arg("sops").args(words).args(DOTENV).arg(FILE);
     command.env("LOCKED_STATE_DIR", &mount).env("LOCKED_SESSION", stage::uuid(1));
     Some(command)
 }
 
 #[track_caller]
-fn stops_writers_alone(script: &str, what: &str, next: &str) {
+fn stops_writers_alone(options: &str, script: &str, what: &str, next: &str) {
     let stage = Stage::new();
-    let Some(mut read) = on_own_file_system(&stage, script, &["decrypt"]) else { return };
+    let Some(mut read) = on_own_file_system(&stage, options, script, &["decrypt"]) else { return };
     assert_eq!(silent(&mut read), "FIRST=one\nSECOND=two\n");
     let before = stage.content();
-    let mut write = on_own_file_system(&stage, script, &["rotate", "-i"]).expect("possible a moment ago");
+    let mut write = on_own_file_system(&stage, options, script, &["rotate", "-i"]).expect("possible a moment ago");
     let said = says(&mut write, 69);
     assert!(said.starts_with("REFUSED: ") && said.contains(what) && said.contains(next), "{said}");
     assert_eq!(stage.content(), before, "nothing was run");
@@ -169,6 +173,7 @@ fn stops_writers_alone(script: &str, what: &str, next: &str) {
 #[test]
 fn a_full_disk_stops_writers_and_no_reader() {
     stops_writers_alone(
+        "",
         "dd if=/dev/zero of=\"$1/filler\" bs=1k 2>/dev/null",
         "no space is left",
         "next:  make room on the file system of ",
@@ -177,7 +182,7 @@ fn a_full_disk_stops_writers_and_no_reader() {
 
 #[test]
 fn a_read_only_file_system_stops_writers_and_no_reader() {
-    stops_writers_alone("mount -o remount,ro \"$1\"", "mounted read-only", "next:  set LOCKED_STATE_DIR to ");
+    stops_writers_alone(",ro", "true", "mounted read-only", "next:  set LOCKED_STATE_DIR to ");
 }
 
 #[test]
