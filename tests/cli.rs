@@ -5,4 +5,6 @@ mod cases;
 mod generated;
 mod help;
 mod manual;
+mod mask;
 mod refusals;
+mod views;

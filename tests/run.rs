@@ -5,6 +5,7 @@ mod canary;
 mod damage;
 mod hammer;
 mod holding;
+mod process;
 mod redirects;
 mod restoring;
 mod scopes;

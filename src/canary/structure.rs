@@ -84,15 +84,13 @@ fn carriage_return(content: &[u8]) -> Option<usize> {
 /// Whether there is an encrypted value besides the MAC. What has none may be somebody's secrets as they are.
 #[must_use]
 pub fn has_encrypted_value(content: &[u8]) -> bool {
-    let starts = content.windows(ENC.len()).enumerate().filter(|(_, window)| *window == ENC).map(|(at, _)| at);
+    let cipher = CIPHERTEXT.as_bytes();
     let is_mac = |at: usize| {
         let before = content[..at].iter().rposition(|byte| !b" \t\"':=".contains(byte)).map_or(0, |last| last + 1);
         content[..before].ends_with(b"mac")
     };
-    starts.into_iter().any(|at| !is_mac(at))
+    content.windows(cipher.len()).enumerate().any(|(at, window)| window == cipher && !is_mac(at))
 }
-
-const ENC: &[u8] = CIPHERTEXT.as_bytes();
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use crate::clock::Clock as _;
 use crate::exit;
-use crate::report::Refusal;
+use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
 use crate::settle::Decision;
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
@@ -58,6 +58,9 @@ pub(super) fn prove(
             end(job, tokens, store, Ending::Release(Ended::Failed))?;
             return Err(no_copy(job, &error));
         }
+    }
+    if job.context.voice == Voice::Verbose {
+        report::say(&report::holding(&granted.tokens, &job.plan.reason));
     }
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.

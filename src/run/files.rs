@@ -96,7 +96,9 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
             return found(Some(Verdict::Unverified(why)));
         }
     };
-    let redirected = file.write.via == Via::Stdout;
+    // With `>>` the shell has emptied nothing.
+    let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
+    let redirected = file.write.via == Via::Stdout && !appends;
     let before = if redirected { last_known(file, job) } else { before.content.clone() };
     let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
     // An empty file behind a redirection that never held anything is no loss.
@@ -137,6 +139,12 @@ pub(super) fn finding(file: &PlannedFile, job: &Job<'_>, verdict: Option<Verdict
 /// Whether there is something at this path that is no SOPS file.
 pub(super) fn is_plaintext(path: &Path) -> bool {
     Before::read(path).is_ok_and(|now| now.content.is_some_and(|now| matches!(canary::sniff(&now), Kind::Plain)))
+}
+
+/// The first of these files that is plaintext on this host, ready for pasting.
+#[must_use]
+pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
+    records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
 }
 
 /// A path, ready for pasting.

@@ -198,8 +198,12 @@ fn finish(
     wrapper: Wrapper,
 ) -> Ended {
     let (decision, receipts) = job.decide(outcome, before, carried);
+    let proofs = receipts.len();
     let settled = job.settle(store, tokens, &decision, receipts, SETTLE);
     tell(job, outcome, &decision);
+    if job.context.voice == Voice::Verbose {
+        report::say(&report::settled(&decision.ending, &job.wanted(), proofs));
+    }
     match settled {
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {

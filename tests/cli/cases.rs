@@ -1,4 +1,5 @@
 //! Every line of the table of cases through `locked explain --json`, in a git repository with the files it names.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! The man page and the completions in `install/`: they are what the definitions say today. `LOCKED_BLESS=1` writes them.
+#![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
 //! Help: an example for every verb, and every example of it is a command line that `locked` takes.
+#![forbid(unsafe_code)]
 
 use std::fs;
 

@@ -1,4 +1,5 @@
 //! The man page from the definitions of the command line.
+#![forbid(unsafe_code)]
 
 use clap::{Arg, Command};
 
@@ -64,9 +65,7 @@ impl Page {
 
     fn verb(&mut self, verb: &Command) {
         let operands: Vec<String> = verb.get_positionals().map(operand).collect();
-        self.line(
-            &format!(".SS locked {} {}", verb.get_name(), operands.join(" ").replace('-', "\\-")).trim_end().to_owned(),
-        );
+        self.line(format!(".SS locked {} {}", verb.get_name(), operands.join(" ").replace('-', "\\-")).trim_end());
         self.text(&verb.get_about().map(ToString::to_string).unwrap_or_default());
         self.options(verb);
         self.line(".PP");

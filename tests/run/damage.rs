@@ -1,8 +1,10 @@
 //! Writers that die half-way: what they leave is found, by themselves or by the next one, and brought back.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::process::Stdio;
 
+use super::process;
 use super::stage::{self, FILE, RESOURCE, Stage, ends, says, silent, until};
 
 /// Quarantined as it should be: the next is refused with the reason, the board shows it, `restore` brings the version
@@ -49,9 +51,9 @@ fn a_wrapper_that_is_killed_has_its_damage_found_by_the_keeper() {
     let stage = Stage::new();
     let proven = proven(&stage);
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", half_way(&stage)));
-    let tree = stage::tree_below(held.pid());
-    stage::kill("KILL", held.pid());
-    until("the whole tree is gone", || tree.iter().all(|pid| stage::is_gone(*pid)).then_some(()));
+    let tree = process::tree_below(held.pid());
+    process::kill("KILL", held.pid());
+    until("the whole tree is gone", || tree.iter().all(|pid| process::is_gone(*pid)).then_some(()));
     refused_then_restored(&stage, &proven, "the wrapper was killed");
 }
 
@@ -71,25 +73,25 @@ fn wrapper_and_keeper_that_are_killed_have_their_damage_found_by_the_next() {
 fn the_program_dies_with_wrapper_and_keeper() {
     let stage = Stage::new();
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", half_way(&stage)));
-    let tree = stage::tree_below(held.pid());
+    let tree = process::tree_below(held.pid());
     assert!(tree.len() >= 2, "keeper and program: {tree:?}");
     // The keeper first: it is the only child of the wrapper; the program gets its parent-death signal.
     kill_everything(&held);
-    until("the program is gone", || tree.iter().all(|pid| stage::is_gone(*pid)).then_some(()));
+    until("the program is gone", || tree.iter().all(|pid| process::is_gone(*pid)).then_some(()));
 }
 
 /// Stopped first, so that neither can act on the other's death.
 fn kill_everything(held: &stage::Held) {
-    let keepers = stage::children_of(held.pid());
+    let keepers = process::children_of(held.pid());
     assert_eq!(keepers.len(), 1, "the keeper");
     let all: Vec<u32> = keepers.into_iter().chain([held.pid()]).collect();
     for pid in &all {
-        stage::kill("STOP", *pid);
+        process::kill("STOP", *pid);
     }
     for pid in &all {
-        stage::kill("KILL", *pid);
+        process::kill("KILL", *pid);
     }
-    until("both are gone", || all.iter().all(|pid| stage::is_gone(*pid)).then_some(()));
+    until("both are gone", || all.iter().all(|pid| process::is_gone(*pid)).then_some(()));
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn a_wrapper_that_dies_while_it_waits_leaves_no_place_in_the_queue() {
     let held = stage.hold(1, &["-r", RESOURCE]);
     let mut waiting = stage.set(2, &["--wait", "10m"], "A", "1").stderr(Stdio::null()).spawn().expect("starts");
     until("it waits", || (stage.status().first()?["waiters"] == 1).then_some(()));
-    stage::kill("KILL", waiting.id());
+    process::kill("KILL", waiting.id());
     waiting.wait().expect("reaped");
     until("its ticket is gone", || (stage.status().first()?["waiters"] == 0).then_some(()));
     held.let_go();

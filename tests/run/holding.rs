@@ -1,4 +1,5 @@
 //! Leases over several commands: `acquire` to `release`, and open edits.
+#![forbid(unsafe_code)]
 
 use std::fs;
 
@@ -109,6 +110,22 @@ fn an_open_edit_belongs_to_its_session_until_the_file_is_sops_again() {
     assert_eq!(stage.keys(), ["FIRST=changed", "THIRD=three"]);
     assert_eq!(stage.state(), None);
     silent(&mut stage.set(2, &["-n"], "A", "1"));
+}
+
+#[test]
+fn a_hold_is_not_released_over_an_open_edit() {
+    let stage = Stage::new();
+    silent(stage.locked(1).args(["acquire", RESOURCE]));
+    ends(&mut in_place(&stage, 1, "decrypt"), 0);
+    let said = says(stage.locked(1).args(["release", RESOURCE]), 72);
+    let file = fs::canonicalize(stage.file()).expect("file").display().to_string();
+    assert!(
+        said.starts_with(&format!("REFUSED: {RESOURCE} is not released: {file} is plaintext (an open edit)\n")),
+        "{said}"
+    );
+    assert_eq!(stage.state().as_deref(), Some("kept"));
+    silent(stage.locked(1).args(["release", RESOURCE, "--as", "human-action"]));
+    assert_eq!(stage.state(), None, "a person's word counts");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Files that the shell opens before we exist, and the words after sops' own where those puzzle.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::process::Stdio;
@@ -43,6 +44,20 @@ fn a_failed_encrypt_into_a_new_file_loses_nothing_and_quarantines_nothing() {
     assert!(!text(&output.stderr).contains("QUARANTINED"), "{}", text(&output.stderr));
     assert_ne!(stage.state().as_deref(), Some("quarantined"));
     silent(stage.locked(2).args(["-n", "-r", "sops:new", "true"]));
+}
+
+/// `>>` empties nothing: a command that failed left the file as it was, and one that wrote has made two of one.
+#[test]
+fn appending_is_looked_at_against_what_was_there() {
+    let stage = Stage::new();
+    let before = stage.content();
+    ends(&mut shell(&stage, 1, &format!("locked sops encrypt no-such-file >> {FILE}")), 100);
+    assert_eq!(stage.content(), before);
+    assert_eq!(stage.state().as_deref(), Some("kept"), "takeable");
+    fs::write(stage.world.work().join("plain.env"), "A=one\n").expect("plain");
+    ends(&mut shell(&stage, 2, &format!("locked sops encrypt TYPES plain.env >> {FILE}")), 72);
+    silent(stage.locked(2).args(["restore", FILE]));
+    assert_eq!(stage.content(), before);
 }
 
 #[test]

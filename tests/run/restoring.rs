@@ -1,4 +1,5 @@
 //! `locked restore`: what it brings back, what it accepts, and what it never does.
+#![forbid(unsafe_code)]
 
 use std::fs;
 

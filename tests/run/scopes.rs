@@ -1,4 +1,5 @@
 //! Who is in whose way: two checkouts of one repository always, two repositories never.
+#![forbid(unsafe_code)]
 
 use std::path::Path;
 

@@ -1,10 +1,12 @@
 //! A value on the command line of sops is in nothing of ours: no store, no copy, no answer, no message, no argv.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use super::process;
 use super::stage::{self, DOTENV, FILE, RESOURCE, Stage, contains, ends, silent, text, until};
 
 /// Unlike any word of the test's own files, and of every other test that runs at the same time.
@@ -48,9 +50,9 @@ fn a_value_that_waits_for_a_lease_is_shown_by_nothing() {
     let waiting =
         stage.set(2, &["-v"], "A", &secret).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until("it waits", || (stage.status().first()?["waiters"] == 1).then_some(()));
-    let ours: Vec<u32> = std::iter::once(waiting.id()).chain(stage::children_of(waiting.id())).collect();
+    let ours: Vec<u32> = std::iter::once(waiting.id()).chain(process::children_of(waiting.id())).collect();
     assert!(ours.len() >= 2, "wrapper and keeper");
-    for pid in stage::processes() {
+    for pid in process::processes() {
         assert!(!shown_by_ps(pid, &secret), "process {pid} shows the value (ours are {ours:?})");
     }
     nowhere_in_state(&stage, &secret);

@@ -1,4 +1,5 @@
 //! What becomes of the lease after the command, and who may go on.
+#![forbid(unsafe_code)]
 
 use std::process::Stdio;
 
@@ -86,10 +87,7 @@ fn what_is_named_by_hand_is_kept_only_when_asked() {
     assert_eq!(says(stage.locked(1).args(["-r", "x:y", "false"]), 1), "");
     assert_eq!(stage.state(), None);
     let said = says(stage.locked(1).args(["--keep", "-r", "x:y", "false"]), 1);
-    assert_eq!(
-        said,
-        "locked: the command failed after it had written; x:y stays with this session for 5m, run it again to go on\n"
-    );
+    assert_eq!(said, "locked: the command failed; x:y stays with this session for 5m, run it again to go on\n");
     ends(stage.locked(2).args(["-n", "-r", "x:y", "true"]), 75);
     silent(stage.locked(1).args(["--keep", "-r", "x:y", "true"]));
     assert_eq!(stage.state(), None, "a success is not kept");
@@ -136,6 +134,32 @@ fn the_options_about_waiting_and_speaking_do_what_they_say() {
     let dry = silent(stage.locked(2).args(["-N", "sops", "rotate", "-i", FILE]));
     assert!(dry.starts_with("decision: lock\n") && dry.contains(RESOURCE), "{dry}");
     assert_eq!(stage.history().len(), 1, "a dry run runs nothing");
+}
+
+#[test]
+fn more_is_said_when_asked() {
+    let stage = Stage::new();
+    let said = says(&mut stage.set(1, &["-v"], "A", "1"), 0);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with(&format!("locked: holding {RESOURCE} (token ")), "{said}");
+    assert!(lines[0].ends_with("): sops set rewrites the file in place"), "{said}");
+    assert_eq!(lines[1..], [format!("locked: {RESOURCE} released as completed, one receipt")], "{said}");
+    assert_eq!(says(stage.set(1, &[], "A", "2").env("LOCKED_VERBOSE", "yes"), 0).lines().count(), 2);
+    assert_eq!(says(stage.set(1, &[], "A", "2").env("LOCKED_VERBOSE", "no"), 0), "");
+}
+
+/// The store breaks while the program runs and is mended later: the status is the program's, and the keeper settles.
+#[test]
+fn a_store_that_fails_at_settling_is_asked_again_by_the_keeper() {
+    let stage = Stage::new();
+    let held = stage.hold(1, &["-r", RESOURCE]);
+    let database = stage.world.state().join("locked.db");
+    let good = std::fs::read(&database).expect("database");
+    std::fs::write(&database, vec![0xA5; good.len()]).expect("damaged");
+    held.let_go();
+    std::fs::write(&database, &good).expect("mended");
+    super::stage::until("the keeper has settled", || stage.status().is_empty().then_some(()));
+    assert_eq!(stage.history()[0]["ended_as"], "completed");
 }
 
 #[test]

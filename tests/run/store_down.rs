@@ -1,4 +1,5 @@
 //! Reads go on whatever became of the state directory; writers are refused with the remedy, and nothing of them runs.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

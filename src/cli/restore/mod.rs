@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod lease;
+mod left;
 mod version;
 
 use std::fs;
@@ -29,6 +30,7 @@ use super::front::refuse;
 use super::held::answer;
 use super::verbs::Restore;
 use lease::Hold;
+use left::{Left, Why};
 use version::Version;
 
 struct Work<'a> {
@@ -84,28 +86,6 @@ struct Done {
     receipt: crate::store::Receipt,
     json: serde_json::Value,
     text: String,
-}
-
-/// Why the file is to be replaced.
-enum Why {
-    /// It is plaintext: replacing it may throw somebody's edit away.
-    Plaintext,
-    Fault(String),
-}
-
-impl std::fmt::Display for Why {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Plaintext => Fault::Plaintext.fmt(f),
-            Self::Fault(fault) => fault.fmt(f),
-        }
-    }
-}
-
-/// Not done: what to say.
-struct Left {
-    refusal: Refusal,
-    status: i32,
 }
 
 impl Work<'_> {
@@ -223,35 +203,5 @@ impl Work<'_> {
         let json = json!({"file": self.shown, "resource": self.target.resource.name.as_str(), "version": which,
                           "digest": Digest::of(content).as_str()});
         Done { receipt, json, text }
-    }
-
-    fn still_bad(&self, why: String, next: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "QUARANTINED",
-            what: format!("{} stays quarantined: {why}", self.shown),
-            why: "only a sound file ends a quarantine".to_owned(),
-            retry: "no".to_owned(),
-            next: next.to_owned(),
-        };
-        Box::new(Left { refusal, status: exit::QUARANTINED })
-    }
-
-    fn plaintext(&self) -> Box<Left> {
-        let next = format!(
-            "encrypt it with the sops program itself, then locked restore {0} --accept; or throw the plaintext away: locked restore {0} --from proven",
-            self.shown
-        );
-        self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
-    }
-
-    fn cannot(&self, why: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "REFUSED",
-            what: format!("{} was not restored: {why}", self.shown),
-            why: "nothing was changed".to_owned(),
-            retry: "yes, after a look at the file".to_owned(),
-            next: format!("ls -l {}", self.shown),
-        };
-        Box::new(Left { refusal, status: exit::INTERNAL })
     }
 }
