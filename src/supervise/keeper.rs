@@ -72,9 +72,20 @@ fn keep_watch<D: Duty>(
     unix::close_all_but(&own);
     let stop_at = begin.sent.after(watch.times.stop_after(begin.lasts));
     let next_beat = begin.sent.after(watch.times.heartbeat);
-    let worked =
-        Keeper { watch, clock, link, signals, timer, duty, child, stop_at, next_beat, phase: Phase::Running, halted: None }
-            .work();
+    let worked = Keeper {
+        watch,
+        clock,
+        link,
+        signals,
+        timer,
+        duty,
+        child,
+        stop_at,
+        next_beat,
+        phase: Phase::Running,
+        halted: None,
+    }
+    .work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked

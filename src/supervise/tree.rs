@@ -156,7 +156,10 @@ pub(super) fn wake(pid: i32) {
 /// it has not run in between. None when it is gone.
 pub(super) fn switches(pid: i32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().filter_map(|line| line.split_once("ctxt_switches:")?.1.trim().parse::<u64>().ok()).reduce(|a, b| a + b)
+    status
+        .lines()
+        .filter_map(|line| line.split_once("ctxt_switches:")?.1.trim().parse::<u64>().ok())
+        .reduce(|a, b| a + b)
 }
 
 /// The children this process has now, by `/proc/self/task/*/children`; none where the kernel does not tell.

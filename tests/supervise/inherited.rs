@@ -48,7 +48,8 @@ libc.execve(os.fsencode(shutil.which(sys.argv[1])), strings(args), strings(odd +
 end
 "$PYTHON" exec.py "${me[@]}""#,
     );
-    let odd = "env T=first\nenv no equals sign\nenv =odd\nenv T=second\nenv \nenv T\\xff=\\xfe\nenv LOCKED_LEASE_X=kept\n";
+    let odd =
+        "env T=first\nenv no equals sign\nenv =odd\nenv T=second\nenv \nenv T\\xff=\\xfe\nenv LOCKED_LEASE_X=kept\n";
     assert!(seen.contains(odd), "{seen}");
 }
 
@@ -63,7 +64,8 @@ fn the_working_directory_is_a_name_in_bytes() {
 fn closed_descriptors_stay_closed_in_all_eight_combinations() {
     let ways = Ways::new();
     // Some interpreters open /dev/null over a closed descriptor themselves; this one does not.
-    let program = ["dash", "-c", "for fd in 0 1 2; do test -e /proc/$$/fd/$fd || set -- \"$@\" $fd; done; echo $* > seen", ""];
+    let program =
+        ["dash", "-c", "for fd in 0 1 2; do test -e /proc/$$/fd/$fd || set -- \"$@\" $fd; done; echo $* > seen", ""];
     for bits in 0..8 {
         let closings = ["0<&-", "1>&-", "2>&-"];
         let these: Vec<usize> = (0..3).filter(|fd| bits >> fd & 1 == 1).collect();
@@ -125,7 +127,8 @@ fn dispositions_and_masks_are_those_of_the_caller() {
     assert!(plain.ends_with("0"), "{plain}");
     let pipe = ignored(&ways.same(r#"trap '' PIPE; "${me[@]}""#));
     assert_ne!(plain, pipe, "SIGPIPE is ignored");
-    let all = ignored(&ways.same(r#"trap '' HUP INT QUIT TERM USR1 USR2 ALRM WINCH CONT TSTP TTIN TTOU PIPE; "${me[@]}""#));
+    let all =
+        ignored(&ways.same(r#"trap '' HUP INT QUIT TERM USR1 USR2 ALRM WINCH CONT TSTP TTIN TTOU PIPE; "${me[@]}""#));
     assert_ne!(pipe, all);
     ways.same(r#"trap '' RTMIN RTMAX; "${me[@]}""#);
     ways.same(r#"nohup "${me[@]}" < /dev/null > out 2>&1"#);
@@ -156,7 +159,8 @@ fn a_canary_works_under_a_caller_that_ignores_the_end_of_its_children() {
     let ways = Ways::new();
     let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
     let sops = ["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops", r#"["A"]"#, r#""2""#];
-    let output = ways.run(super::ways::Way::Passing, &sops, r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#);
+    let output =
+        ways.run(super::ways::Way::Passing, &sops, r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to say");
     assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n");
@@ -178,7 +182,8 @@ fn limits_and_priorities_are_those_of_the_caller() {
 fn supervisors_that_name_a_process_name_the_program() {
     let ways = Ways::new();
     let named = |line: &str| ways.same(&format!(r#"perl -e '{line}; exec @ARGV' "${{me[@]}}""#));
-    let seen = named("$ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = 1; $ENV{WATCHDOG_PID} = $$; $ENV{SYSTEMD_EXEC_PID} = $$");
+    let seen =
+        named("$ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = 1; $ENV{WATCHDOG_PID} = $$; $ENV{SYSTEMD_EXEC_PID} = $$");
     for name in ["LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"] {
         assert!(seen.contains(&format!("env {name}=me\n")), "{name}: {seen}");
     }

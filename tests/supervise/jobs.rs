@@ -175,7 +175,9 @@ fn a_stop_sent_to_us_stops_the_program() {
     for way in ALL {
         let ways = Ways::new();
         let mut terminal = shell(&ways, way, SHELLS[0]);
-        terminal.line("$ME perl -e '$| = 1; print q(<), qq(up $$>\\n); while (1) { select undef, undef, undef, 0.01 }' & echo");
+        terminal.line(
+            "$ME perl -e '$| = 1; print q(<), qq(up $$>\\n); while (1) { select undef, undef, undef, 0.01 }' & echo",
+        );
         terminal.see("<up ");
         let pid = terminal.see(">").trim().to_owned();
         let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -259,12 +261,26 @@ fn without_a_shell_the_stop_key_stops_nothing() {
 }
 
 #[test]
+fn an_editor_without_a_terminal_does_its_work() {
+    for way in [Way::Itself, Way::Passing] {
+        let ways = Ways::new();
+        let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
+        let sops = ["sops", "edit", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops"];
+        let output = ways.run(way, &sops, r#"export EDITOR="sed -i s/A=1/A=2/"; "${me[@]}" < /dev/null"#);
+        assert_eq!(output.status.code(), Some(0), "{way:?}: {output:?}");
+        assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n", "{way:?}");
+    }
+}
+
+#[test]
 fn an_editor_is_stopped_and_brought_back() {
     for way in [Way::Itself, Way::Passing] {
         let ways = Ways::new();
         let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
         let mut terminal = shell(&ways, way, SHELLS[0]);
-        terminal.line("export EDITOR='vim -u NONE -N -n'; $ME sops edit --input-type dotenv --output-type dotenv x.env.sops");
+        terminal.line(
+            "export EDITOR='vim -u NONE -N -n'; $ME sops edit --input-type dotenv --output-type dotenv x.env.sops",
+        );
         terminal.see("A=1");
         for _ in 0..2 {
             terminal.keys("\x1a");

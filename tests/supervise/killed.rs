@@ -43,6 +43,12 @@ impl Running {
         finished(self.ways.world.locked().args(["-n", "-r", "test:x", "true"])).status.success()
     }
 
+    /// The keeper has settled: before that the test must not take the store away from under it.
+    fn settled(&self) {
+        eventually("the keeper is gone", || !alive(&self.keeper));
+        assert!(self.lease_is_free(), "settled, not left to its TTL");
+    }
+
     fn all_gone(&self) -> bool {
         !self.pids.iter().any(|pid| alive(pid))
     }
@@ -55,8 +61,7 @@ fn a_killed_wrapper_takes_the_whole_tree_along_within_a_second() {
     running.kill_wrapper();
     // A second by design; the machine may be slow besides.
     within(Duration::from_secs(2), "the tree is gone", || running.all_gone());
-    eventually("the keeper is gone", || !alive(&running.keeper));
-    assert!(running.lease_is_free(), "settled, not left to its TTL");
+    running.settled();
 }
 
 #[test]
@@ -68,6 +73,7 @@ fn a_write_of_a_few_milliseconds_ends_well_when_the_wrapper_is_killed() {
     eventually("the tree is gone", || running.all_gone());
     let written = std::fs::read_to_string(running.ways.world.work().join("written")).unwrap_or_default();
     assert_eq!(written, "whole\n");
+    running.settled();
 }
 
 #[test]
@@ -79,6 +85,7 @@ fn a_stopped_tree_goes_with_its_wrapper_too() {
     });
     running.kill_wrapper();
     within(Duration::from_secs(2), "the tree is gone", || running.all_gone());
+    running.settled();
 }
 
 #[test]
@@ -90,7 +97,7 @@ fn a_killed_keeper_ends_the_tree_and_the_wrapper_says_why() {
     std::io::Read::read_to_string(&mut running.wrapper.stderr.take().expect("stderr"), &mut said).expect("text");
     assert_eq!(ended(&mut running.wrapper).code(), Some(77), "{said}");
     assert!(said.contains("LOST") && said.contains("keeper"), "{said}");
-    assert!(running.lease_is_free(), "settled, not left to its TTL");
+    running.settled();
 }
 
 #[test]

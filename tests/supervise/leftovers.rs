@@ -35,11 +35,8 @@ fn a_daemon_that_keeps_the_callers_pipe_does_not_hold_us_up() {
     let ways = Ways::new();
     for way in ALL {
         let mut command = ways.command(way, &["sh", "-c", "setsid sleep 600 & echo $! > pid"]);
-        let mut child = command
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("starts");
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("starts");
         assert_eq!(super::patience::ended(&mut child).code(), Some(0), "{way:?}");
         let pid = wait_for_text(&ways.world.work().join("pid"), "\n").trim().to_owned();
         assert!(alive(&pid), "{way:?}");
@@ -58,9 +55,9 @@ fn the_keeper_holds_nothing_of_the_callers() {
     let keeper = wait_for_text(&ways.world.work().join("keeper"), "\n").trim().to_owned();
     let fds = || -> Vec<(String, PathBuf)> {
         let entries = std::fs::read_dir(format!("/proc/{keeper}/fd")).expect("the keeper lives");
-        let entries = entries.flatten().filter_map(|entry| {
-            Some((entry.file_name().into_string().ok()?, std::fs::read_link(entry.path()).ok()?))
-        });
+        let entries = entries
+            .flatten()
+            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, std::fs::read_link(entry.path()).ok()?)));
         entries.collect()
     };
     super::patience::eventually("0 to 2 are /dev/null", || {

@@ -163,9 +163,14 @@ fn a_blocked_signal_waits_until_the_program_unblocks_it() {
 fn a_signal_nobody_handles_ends_the_program_and_us_by_it() {
     use std::os::unix::process::ExitStatusExt as _;
     let ways = Ways::new();
-    for (signal, number) in
-        [(Signal::TERM, 15), (Signal::INT, 2), (Signal::HUP, 1), (Signal::QUIT, 3), (Signal::USR1, 10), (Signal::ALARM, 14)]
-    {
+    for (signal, number) in [
+        (Signal::TERM, 15),
+        (Signal::INT, 2),
+        (Signal::HUP, 1),
+        (Signal::QUIT, 3),
+        (Signal::USR1, 10),
+        (Signal::ALARM, 14),
+    ] {
         for way in ALL {
             let mut catcher =
                 Catcher::start(&ways, way, &["perl", "-e", r#"open L, ">log"; print L "ready\n"; close L; sleep 600"#]);

@@ -98,7 +98,13 @@ impl Terminal {
             found = first.map(|(at, len)| (at + len, String::from_utf8_lossy(&new[..at]).into_owned()));
             found.is_some()
         });
-        let Some((end, before)) = found else { panic!("none of {texts:?} appears in:\n{}\n{}", self.whole(), self.whole()[self.read.min(self.whole().len())..].escape_debug()) };
+        let Some((end, before)) = found else {
+            panic!(
+                "none of {texts:?} appears in:\n{}\n{}",
+                self.whole(),
+                self.whole()[self.read.min(self.whole().len())..].escape_debug()
+            )
+        };
         self.read += end;
         before
     }

@@ -159,7 +159,8 @@ pub(crate) fn end_of(pid: &str) {
 
 /// The living processes of a process group.
 pub(crate) fn living_in_group(group: u32) -> Vec<String> {
-    let pids = std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let pids =
+        std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let belongs = |pid: &String| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         // State, parent, group: the third to fifth of proc_pid_stat(5).
