@@ -158,11 +158,13 @@ fn a_caller_that_ignores_the_end_of_its_children_changes_nothing() {
 fn a_canary_works_under_a_caller_that_ignores_the_end_of_its_children() {
     let ways = Ways::new();
     let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
-    let sops = ["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops", r#"["A"]"#, r#""2""#];
-    let output =
-        ways.run(super::ways::Way::Passing, &sops, r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#);
+    let types = ["--input-type", "dotenv", "--output-type", "dotenv"];
+    let command =
+        [&[env!("CARGO_BIN_EXE_locked"), "sops", "set"], &types[..], &["x.env.sops", r#"["A"]"#, r#""2""#]].concat();
+    let ignore = r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#;
+    let output = ways.run(super::ways::Way::Itself, &command, ignore);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to say");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "it was verified, so there is nothing to say");
     assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n");
 }
 
