@@ -75,6 +75,14 @@ impl Ways {
         command
     }
 
+    /// Waits until every grant is settled: before that a test must not take the store away from under a keeper.
+    pub(crate) fn settled(&self) {
+        let live = self.world.state().join("live");
+        eventually("no live file is left", || {
+            std::fs::read_dir(&live).map_or(true, |mut entries| entries.next().is_none())
+        });
+    }
+
     fn seen(&self) -> PathBuf {
         self.world.root().join("seen")
     }
