@@ -34,7 +34,9 @@ tools_look_for() {
     age) tools_has age-keygen || tools_add age ;;
     sops) tools_has_sops || python3 -m pip --version >/dev/null 2>&1 || tools_add python3-pip ca-certificates ;;
     flock) tools_has flock || tools_add util-linux ;;
-    python3 | shellcheck | strace | hyperfine) tools_has "$1" || tools_add "$1" ;;
+    ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
+    ps) tools_has ps || tools_add procps ;;
+    make | python3 | shellcheck | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
 }
