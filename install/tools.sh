@@ -4,7 +4,7 @@
 #     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
-# Names it knows: cc git age sops python3 shellcheck strace hyperfine flock.
+# Names it knows: cc git age sops ssh-keygen python3 make zsh ps sudo shellcheck strace hyperfine flock.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
