@@ -147,8 +147,11 @@ impl Chain {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         match builder.create(&self.directory) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // Whatever the umask says.
+            #[cfg(unix)]
+            Ok(()) => fs::set_permissions(&self.directory, std::os::unix::fs::PermissionsExt::from_mode(0o700)),
+            other => other,
         }
     }
 

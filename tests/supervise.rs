@@ -4,6 +4,7 @@
 
 mod endings;
 mod footprint;
+mod frozen;
 mod inherited;
 mod jobs;
 mod killed;

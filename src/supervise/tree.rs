@@ -138,6 +138,13 @@ fn signal(target: &Member, number: i32) {
     }
 }
 
+/// The signals that wait for this process: bit n−1 is signal n.
+pub(super) fn pending(pid: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
 /// Continues this process if it is stopped.
 pub(super) fn wake(pid: i32) {
     if let Some(member) = member(pid).filter(Member::halted) {

@@ -167,6 +167,12 @@ pub(super) fn is_pending(signal: i32) -> bool {
     unsafe { libc::sigpending(&raw mut set) == 0 && libc::sigismember(&raw const set, signal) == 1 }
 }
 
+/// Sends a signal to ourselves.
+pub(super) fn raise(signal: i32) {
+    // SAFETY: no pointers.
+    unsafe { libc::raise(signal) };
+}
+
 /// One signal that came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came {

@@ -158,12 +158,32 @@ fn a_caller_that_ignores_the_end_of_its_children_changes_nothing() {
 fn a_canary_works_under_a_caller_that_ignores_the_end_of_its_children() {
     let ways = Ways::new();
     let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
-    let sops = ["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops", r#"["A"]"#, r#""2""#];
-    let output =
-        ways.run(super::ways::Way::Passing, &sops, r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#);
+    let types = ["--input-type", "dotenv", "--output-type", "dotenv"];
+    let command =
+        [&[env!("CARGO_BIN_EXE_locked"), "sops", "set"], &types[..], &["x.env.sops", r#"["A"]"#, r#""2""#]].concat();
+    let ignore = r#"perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "${me[@]}""#;
+    let output = ways.run(super::ways::Way::Itself, &command, ignore);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to say");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "it was verified, so there is nothing to say");
     assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n");
+}
+
+/// `umask 177` is how careful people write secrets. (Root enters every directory; this is for everybody else.)
+#[test]
+fn a_umask_that_locks_its_owner_out_of_directories_does_not_lock_us_out() {
+    let ways = Ways::new();
+    std::fs::remove_dir(ways.world.state()).expect("an empty state directory");
+    ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
+    let types = ["--input-type", "dotenv", "--output-type", "dotenv"];
+    let command =
+        [&[env!("CARGO_BIN_EXE_locked"), "sops", "set"], &types[..], &["x.env.sops", r#"["A"]"#, r#""2""#]].concat();
+    let output = ways.run(super::ways::Way::Itself, &command, r#"umask 177; "${me[@]}""#);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    for directory in ["", "live", "copies"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(ways.world.state().join(directory)).expect(directory).permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{directory}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::patience::eventually;
 use super::terminal::Terminal;
-use super::ways::{ALL, Way, Ways, wait_for_text};
+use super::ways::{ALL, Way, Ways, alive, wait_for_text};
 
 /// Says every signal that it gets and every line that it reads; "quit" ends it with 7, "halt X" lets it send X to itself.
 const TALKER: &str = r#"
@@ -187,7 +187,8 @@ fn a_stop_sent_to_us_stops_the_program() {
         terminal.line("kill -CONT $!");
         eventually(&format!("{way:?}: the program goes on"), || !halted());
         terminal.line("kill -KILL $!");
-        eventually(&format!("{way:?}: the program ends"), || matches!(state().split(") ").nth(1), None | Some("Z")));
+        eventually(&format!("{way:?}: the program ends"), || !alive(&pid));
+        ways.settled();
     }
 }
 
@@ -220,9 +221,8 @@ fn a_terminal_that_goes_away_ends_the_program() {
             eventually("the program starts", || file.exists());
             let pid = std::fs::read_to_string(&file).expect("pid");
             terminal.hang_up();
-            eventually(&format!("{way:?} under {}: the program ends", words[0]), || {
-                !std::path::Path::new("/proc").join(&pid).exists()
-            });
+            eventually(&format!("{way:?} under {}: the program ends", words[0]), || !alive(&pid));
+            ways.settled();
         }
     }
 }
@@ -238,6 +238,7 @@ fn a_password_can_be_read_from_the_terminal() {
         terminal.see("password: ");
         terminal.line("hunter22");
         terminal.see("<8 long>");
+        ways.settled();
     }
 }
 
@@ -257,6 +258,18 @@ fn without_a_shell_the_stop_key_stops_nothing() {
         terminal.see("<INT 1>");
         terminal.line("quit");
         assert_eq!(terminal.end(), 7, "{way:?}");
+    }
+}
+
+#[test]
+fn an_editor_without_a_terminal_does_its_work() {
+    for way in [Way::Itself, Way::Passing] {
+        let ways = Ways::new();
+        let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
+        let sops = ["sops", "edit", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops"];
+        let output = ways.run(way, &sops, r#"export EDITOR="sed -i s/A=1/A=2/"; "${me[@]}" < /dev/null"#);
+        assert_eq!(output.status.code(), Some(0), "{way:?}: {output:?}");
+        assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n", "{way:?}");
     }
 }
 

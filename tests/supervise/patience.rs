@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// How long any one event may take on a machine that does much else besides.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(12);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `happened`; a test whose event does not come fails, with `what` it was.
 pub(crate) fn eventually(what: &str, happened: impl FnMut() -> bool) {

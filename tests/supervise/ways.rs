@@ -75,6 +75,14 @@ impl Ways {
         command
     }
 
+    /// Waits until every grant is settled: before that a test must not take the store away from under a keeper.
+    pub(crate) fn settled(&self) {
+        let live = self.world.state().join("live");
+        eventually("no live file is left", || {
+            std::fs::read_dir(&live).map_or(true, |mut entries| entries.next().is_none())
+        });
+    }
+
     fn seen(&self) -> PathBuf {
         self.world.root().join("seen")
     }
@@ -142,4 +150,29 @@ pub(crate) fn wait_for_text(path: &std::path::Path, what: &str) -> String {
         text.contains(what)
     });
     text
+}
+
+/// Is this process there, and not only waiting to be reaped?
+pub(crate) fn alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Kills this process and waits until it is gone.
+pub(crate) fn end_of(pid: &str) {
+    let process = pid.parse().ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("it lives and is ours");
+    eventually("a killed process ends", || !alive(pid));
+}
+
+/// The living processes of a process group.
+pub(crate) fn living_in_group(group: u32) -> Vec<String> {
+    let pids =
+        std::fs::read_dir("/proc").expect("/proc").flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let belongs = |pid: &String| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // State, parent, group: the third to fifth of proc_pid_stat(5).
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(2)) == Some(&group.to_string())
+    };
+    pids.filter(|pid| pid.starts_with(|first: char| first.is_ascii_digit()) && alive(pid) && belongs(pid)).collect()
 }
