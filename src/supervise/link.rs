@@ -30,6 +30,8 @@ pub(super) enum Tale {
     Renewed { sent: u64, lasts: u64 },
     /// Its tree is being stopped.
     Stopping,
+    /// Nothing runs (it is not started yet, or its tree is frozen) until a renew has said whether the lease is ours.
+    Asking,
     /// It ended, or its tree was stopped. `stubborn` are processes that are alive and could not be killed.
     Ended { outcome: Outcome, stubborn: Vec<i32> },
 }
@@ -53,7 +55,8 @@ impl Link {
         Ok((Self(a), Self(b)))
     }
 
-    /// Says something. A dead listener is not an error: it is noticed when listening.
+    /// Says something. A dead listener is not an error: it is noticed when listening. One that does not listen (it is
+    /// frozen) is: `WouldBlock`, since waiting for it would freeze us too.
     pub(super) fn say<T: Serialize>(&self, word: &T) -> io::Result<()> {
         let packet = serde_json::to_vec(word)?;
         match unix::send_packet(self.0.as_fd(), &packet) {

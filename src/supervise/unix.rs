@@ -34,8 +34,10 @@ pub(super) fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 
 pub(super) fn send_packet(fd: BorrowedFd<'_>, packet: &[u8]) -> io::Result<()> {
     loop {
-        // SAFETY: pointer and length are those of `packet`. MSG_NOSIGNAL: a dead listener is an error, not a SIGPIPE.
-        let sent = unsafe { libc::send(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len(), libc::MSG_NOSIGNAL) };
+        // MSG_NOSIGNAL: a dead listener is an error, not a SIGPIPE. MSG_DONTWAIT: a frozen one must not freeze us.
+        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+        // SAFETY: pointer and length are those of `packet`.
+        let sent = unsafe { libc::send(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len(), flags) };
         if sent >= 0 {
             return Ok(());
         }
@@ -327,6 +329,12 @@ pub(super) fn reap(pid: i32) {
 /// A process by a handle that its process id's reuse cannot confuse.
 #[derive(Debug)]
 pub(super) struct Process(OwnedFd);
+
+impl AsFd for Process {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl Process {
     pub(super) fn open(pid: i32) -> io::Result<Self> {

@@ -28,6 +28,9 @@ const FORWARDED: [i32; 8] = [
 /// from the kernel too, and is meant for the program.
 const OF_THE_TERMINAL: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGWINCH];
 
+/// How long a dismissed keeper may take to leave.
+const LEAVING: Duration = Duration::from_secs(2);
+
 /// The wrapper's side of a hired keeper.
 #[derive(Debug)]
 pub struct Wrapper {
@@ -57,14 +60,35 @@ impl Wrapper {
         let timer = Timer::new()?;
         self.link.say(&Word::Go(words))?;
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
-        Watcher { wrapper: self, clock, signals, timer, stop_at, child: None, early: Vec::new(), resumed: false }
+        let early = Vec::new();
+        Watcher { wrapper: self, clock, signals, timer, stop_at, overdue: None, child: None, early, resumed: false }
             .watch()
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.
     pub fn dismiss(self) {
         let _a_dead_keeper_needs_no_word = self.link.say(&Word::Settled);
-        unix::reap(self.keeper);
+        // It leaves when it hears this. One that hangs in a call to its store leaves when that returns; one that was
+        // frozen never does, and nothing is to be left of us.
+        if self.has_left() || self.kill_frozen() {
+            unix::reap(self.keeper);
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        for _ in 0..64 {
+            match self.link.hear::<Tale>(Some(LEAVING / 64)) {
+                Ok(Some(Heard::Dead)) | Err(_) => return true,
+                Ok(_) if tree::member(self.keeper).is_some_and(|keeper| keeper.halted()) => return false,
+                Ok(_) => {}
+            }
+        }
+        false
+    }
+
+    fn kill_frozen(&self) -> bool {
+        let frozen = tree::member(self.keeper).is_some_and(|keeper| keeper.halted());
+        frozen && Process::open(self.keeper).and_then(|keeper| keeper.signal(libc::SIGKILL)).is_ok()
     }
 
     /// Leaves the settling to the keeper, which tries until the lease's end.
@@ -79,6 +103,8 @@ struct Watcher<'a> {
     signals: Signals,
     timer: Timer,
     stop_at: Moment,
+    /// Since when the keeper is too late, as far as we know.
+    overdue: Option<Moment>,
     child: Option<(i32, Process)>,
     /// Signals that came before the child did.
     early: Vec<i32>,
@@ -95,13 +121,15 @@ impl Watcher<'_> {
             while let Some(came) = self.signals.next() {
                 self.hand_on(came);
             }
-            if ready[0]
-                && let Some(heard) = self.wrapper.link.hear(Some(Duration::ZERO))?
-                && let Some(outcome) = self.listen(heard)
-            {
-                return Ok(outcome);
+            // Order: everything that was said is heard before the clock is judged. After we were frozen ourselves the
+            // oldest words are of long ago.
+            while let Some(heard) = self.wrapper.link.hear(Some(Duration::ZERO))? {
+                self.overdue = None;
+                if let Some(outcome) = self.listen(heard) {
+                    return Ok(outcome);
+                }
             }
-            if ready[2] && self.clock.now() >= self.takeover_at() {
+            if ready[2] && self.keeper_is_frozen(self.clock.now()) {
                 return Ok(self.take_over(Cause::Deadline));
             }
         }
@@ -109,7 +137,19 @@ impl Watcher<'_> {
 
     /// The keeper stops the tree at the deadline; when it is silent half of the slack later, it is frozen.
     fn takeover_at(&self) -> Moment {
-        self.stop_at.after(self.wrapper.watch.times.slack / 2)
+        let half = self.wrapper.watch.times.slack / 2;
+        self.overdue.unwrap_or(self.stop_at).after(half)
+    }
+
+    /// If we come late ourselves (we were frozen, or the machine slept), the keeper gets the same time again to speak.
+    fn keeper_is_frozen(&mut self, now: Moment) -> bool {
+        let due = self.takeover_at();
+        let late = due.until(now) > self.wrapper.watch.times.slack / 2;
+        if now >= due && late && self.overdue.is_none() {
+            self.overdue = Some(now);
+            return false;
+        }
+        now >= due
     }
 
     fn listen(&mut self, heard: Heard<Tale>) -> Option<Outcome> {
@@ -119,6 +159,10 @@ impl Watcher<'_> {
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
             Heard::Said(Tale::Stopping) => self.stop_at = self.clock.now().after(self.wrapper.watch.times.grace * 2),
+            Heard::Said(Tale::Asking) => {
+                let times = self.wrapper.watch.times;
+                self.stop_at = self.clock.now().after(times.heartbeat + times.grace);
+            }
             Heard::Said(Tale::Renewed { sent, lasts }) => {
                 let lasts = Duration::from_millis(lasts);
                 self.stop_at = Moment(Duration::from_millis(sent)).after(self.wrapper.watch.times.stop_after(lasts));

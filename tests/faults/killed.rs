@@ -1,0 +1,2 @@
+//! killed
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! schedules
+#![forbid(unsafe_code)]
