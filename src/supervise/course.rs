@@ -232,7 +232,11 @@ mod tests {
     fn a_deadline_slept_through_gives_the_lease_one_more_chance_with_the_tree_frozen() {
         let mut slept = course();
         assert_eq!(slept.act(at(500.0)), Act::FreezeAndBeat);
-        assert_eq!(slept.beaten_while_nothing_runs(Beat::Renewed(30 * SECOND), at(500.0), at(500.1)), Act::Wait, "nobody took it");
+        assert_eq!(
+            slept.beaten_while_nothing_runs(Beat::Renewed(30 * SECOND), at(500.0), at(500.1)),
+            Act::Wait,
+            "nobody took it"
+        );
         assert_eq!(slept.act(at(501.0)), Act::Wait);
         for beat in [Beat::Unknown, Beat::Lost(Cause::Gone)] {
             assert!(matches!(course().beaten_while_nothing_runs(beat, at(500.0), at(500.1)), Act::Stop(_)), "{beat:?}");

@@ -143,7 +143,8 @@ impl<'a> Scan<'a> {
 /// ran before, to be thawed again: what somebody else had stopped stays so.
 pub(super) fn freeze(root: i32, clock: &dyn Clock) -> Vec<Member> {
     let mut frozen: Vec<Member> = Vec::new();
-    let known = |frozen: &[Member], it: &Member| frozen.iter().any(|one| (one.pid, one.started) == (it.pid, it.started));
+    let known =
+        |frozen: &[Member], it: &Member| frozen.iter().any(|one| (one.pid, one.started) == (it.pid, it.started));
     ended_by(clock.now().after(Duration::from_millis(500)), clock, &|| {}, || {
         let running: Vec<Member> = descendants(root, &[]).into_iter().filter(|member| !member.halted()).collect();
         for member in running.iter().filter(|member| !known(&frozen, member)).copied().collect::<Vec<_>>() {

@@ -49,7 +49,10 @@ pub(crate) fn is_halted(pid: u32) -> bool {
 
 /// Its living children.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
-    all().into_iter().filter(|&child| stat(child).is_some_and(|(state, parent)| parent == pid && state != 'Z')).collect()
+    all()
+        .into_iter()
+        .filter(|&child| stat(child).is_some_and(|(state, parent)| parent == pid && state != 'Z'))
+        .collect()
 }
 
 /// Everything that lives and has this text in its environment.

@@ -182,6 +182,19 @@ impl Run {
         self.wrapper.try_wait().expect("wait").is_some()
     }
 
+    /// Waits until its child lives. A run that ends before says why in the failure.
+    pub(crate) fn begins(mut self, stage: &Stage, id: &str) -> Self {
+        loop {
+            if stage.has_begun(id) {
+                return self;
+            }
+            if self.has_ended() {
+                panic!("{id} ended before it began: {:?}", self.ends());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Waits (bounded) until the wrapper has ended.
     pub(crate) fn ends(mut self) -> End {
         so("the wrapper ends", || self.has_ended());
