@@ -249,7 +249,21 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        self.ended(outcome, Vec::new())
+        let stubborn = match outcome {
+            Outcome::Signaled(_) => self.stop_the_rest()?,
+            _ => Vec::new(),
+        };
+        self.ended(outcome, stubborn)
+    }
+
+    /// What a program leaves behind on purpose it leaves at a normal exit. One that was killed left what it was doing,
+    /// and that may be writing still.
+    fn stop_the_rest(&mut self) -> io::Result<Vec<i32>> {
+        if tree::descendants(unix::own_pid(), &[]).is_empty() {
+            return Ok(Vec::new());
+        }
+        self.say(Tale::Stopping)?;
+        Ok(self.stop_tree(None, self.watch.times.grace))
     }
 
     /// True when there is nothing left to do.
@@ -262,7 +276,7 @@ impl<D: Duty> Keeper<'_, D> {
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
             Phase::Running => {
-                let _stubborn = self.stop_tree(Cause::WrapperDied, WRAPPER_DIED_GRACE);
+                let _stubborn = self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE);
                 Outcome::Stopped(Cause::WrapperDied)
             }
         };
@@ -308,11 +322,11 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.say(Tale::Stopping)?;
-        let stubborn = self.stop_tree(cause, self.watch.times.grace);
+        let stubborn = self.stop_tree(Some(cause), self.watch.times.grace);
         self.ended(Outcome::Stopped(cause), stubborn)
     }
 
-    fn stop_tree(&self, cause: Cause, usual: Duration) -> Vec<i32> {
+    fn stop_tree(&self, cause: Option<Cause>, usual: Duration) -> Vec<i32> {
         let grace = self.course.grace(cause, usual, self.clock.now());
         tree::stop(unix::own_pid(), &[], grace, self.clock, &|| unix::reap_orphans(self.child))
     }

@@ -161,7 +161,7 @@ impl Watcher<'_> {
             Heard::Said(Tale::Stopping) => self.stop_at = self.clock.now().after(self.wrapper.watch.times.grace * 2),
             Heard::Said(Tale::Asking) => {
                 let times = self.wrapper.watch.times;
-                self.stop_at = self.clock.now().after(times.heartbeat + times.grace);
+                self.stop_at = self.clock.now().after(times.heartbeat.max(LEAVING) + times.grace);
             }
             Heard::Said(Tale::Renewed { sent, lasts }) => {
                 let lasts = Duration::from_millis(lasts);

@@ -140,11 +140,11 @@ fn a_go_that_comes_after_the_lease_was_lost_starts_nothing() {
 #[test]
 fn a_keeper_does_not_wait_for_a_wrapper_that_does_not_listen() {
     let stage = Stage::new();
-    let one = stage.start("one", &["--ttl", "1s", "--heartbeat", "2ms", "-r", "test:x"]).begins(&stage, "one");
+    let one = stage.start("one", &["--ttl", "1s", "--heartbeat", "10ms", "-r", "test:x"]).begins(&stage, "one");
     freeze(one.wrapper());
     let next = stage.start("next", &NEXT);
     stage.raise("next");
-    pass(Duration::from_millis(7_000));
+    pass(Duration::from_millis(6_000));
     assert!(!stage.has_begun("next"), "the keeper goes on renewing");
     thaw(one.wrapper());
     pass(Duration::from_millis(500));

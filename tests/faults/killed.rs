@@ -89,6 +89,18 @@ fn a_killed_wrappers_tree_is_gone_within_a_second_and_hears_term_first() {
 }
 
 #[test]
+fn what_a_killed_program_was_doing_is_stopped_and_what_it_left_on_purpose_lives_on() {
+    for (line, code, stays) in [("setsid $ME & kill -KILL $$", None, false), ("setsid $ME & exit 3", Some(3), true)] {
+        let stage = Stage::new();
+        let one = stage.start_shell("one", &LONG, &format!("while [ ! -s $FAULTS_LOG ]; do :; done & {line}"));
+        let ended = one.ends();
+        assert_eq!(ended.code, code, "{line}: {}", ended.said);
+        assert_eq!(!stage.inhabitants().is_empty(), stays, "{line}");
+        assert_eq!(stage.leases(), 0, "{line}: and holds nothing");
+    }
+}
+
+#[test]
 fn a_killed_waiter_leaves_no_place_in_the_queue() {
     for whom in [Whom::Wrapper, Whom::Both] {
         let stage = Stage::new();
