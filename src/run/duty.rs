@@ -87,6 +87,10 @@ impl Duty for KeeperDuty<'_> {
         Ok(begin)
     }
 
+    fn hang_up(&mut self) {
+        self.store = None;
+    }
+
     fn renew(&mut self, limit: Duration) -> Beat {
         let holding = self.job.holding(&self.tokens);
         let Some(store) = self.store() else { return Beat::Unknown };
@@ -113,6 +117,8 @@ impl Duty for KeeperDuty<'_> {
             }
             self.store = None;
             if job.context.clock.now() >= deadline {
+                // Nothing of ours runs, and the TTL has passed: there is nothing left to prove.
+                state::discard(job.state, job.grant);
                 return;
             }
             rest();
