@@ -115,7 +115,8 @@ impl Work<'_> {
         if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
             return Err(self.plaintext());
         }
-        let versions = version::versions(self.context, &self.chain, &self.target, &content);
+        let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
+        let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
         let Some(version) =
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
