@@ -6,6 +6,7 @@ mod damage;
 mod hammer;
 mod holding;
 mod process;
+mod quarantined;
 mod redirects;
 mod restoring;
 mod scopes;

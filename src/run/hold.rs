@@ -114,8 +114,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
-            let cwd = &job.context.invocation.cwd;
-            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
+            let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+            let file = bad.and_then(|bad| files::bad_file(job.context, &bad.lease, &job.plan.files));
             Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }

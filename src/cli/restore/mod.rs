@@ -3,13 +3,14 @@
 //! brought back, and the quarantine is ended later with `--accept`.
 #![forbid(unsafe_code)]
 
+mod affected;
 mod lease;
 mod left;
 mod version;
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -38,6 +39,7 @@ struct Work<'a> {
     verb: &'a Restore,
     target: Target,
     shown: String,
+    copies: PathBuf,
     chain: Chain,
     arbiter: Arbiter,
 }
@@ -54,12 +56,13 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
     let state = StateDir::open(&env).and_then(|state| state.copies().map(|copies| (state, copies)));
     // Without a state directory there are no copies, and HEAD may still have the file.
-    let copies = state.as_ref().map_or_else(|_| std::path::PathBuf::new(), |(_, copies)| copies.clone());
+    let copies = state.as_ref().map_or_else(|_| PathBuf::new(), |(_, copies)| copies.clone());
     let work = Work {
         context,
         verb,
         shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
         chain: Chain::of(&copies, target.scope(), &target.key),
+        copies,
         target,
         arbiter: run::arbiter(context, None),
     };
@@ -67,9 +70,14 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
         Ok((state, _)) => Hold::take(context, options, state, &work.target)?,
         Err(error) => Hold::without(error),
     };
-    let outcome = if verb.accept { work.accept() } else { work.bring_back(&hold) };
+    let outcome = work.concerned(&hold).and_then(|()| if verb.accept { work.accept() } else { work.bring_back(&hold) });
     match outcome {
         Ok(done) => {
+            if let Some((reason, refusal)) = work.still_another(&hold) {
+                hold.settle(Ending::Quarantine { reason }, vec![done.receipt])?;
+                let _the_refusal_has_the_status = answer(verb.json, &done.json, Some(done.text));
+                return Err(refuse(&refusal, exit::QUARANTINED));
+            }
             hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
             Ok(answer(verb.json, &done.json, Some(done.text)))
         }
