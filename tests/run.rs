@@ -5,6 +5,7 @@ mod canary;
 mod damage;
 mod hammer;
 mod holding;
+mod meanwhile;
 mod process;
 mod quarantined;
 mod redirects;
