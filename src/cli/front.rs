@@ -20,7 +20,9 @@ use super::verbs::{Line, Verb};
 
 /// The whole of `locked`, from the door to the exit.
 pub fn main(invocation: Invocation) -> Exit {
-    let ourselves = match FileId::ourselves() {
+    // Without /proc (a bare chroot) the kernel still says what it executed; a read must not need more than that.
+    let executed = || invocation.executed.as_ref().map(|path| FileId::of(&invocation.cwd.join(path)));
+    let ourselves = match FileId::ourselves().or_else(|error| executed().unwrap_or(Err(error))) {
         Ok(ourselves) => ourselves,
         Err(error) => {
             report::say(&format!("locked: cannot find out which file we are: {error}"));
