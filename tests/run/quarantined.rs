@@ -82,3 +82,14 @@ fn two_files_that_one_command_left_bad_are_each_named_and_restored() {
     }
     assert_eq!(stage.state(), None);
 }
+
+#[test]
+fn of_a_file_that_is_not_quarantined_nothing_else_is_said() {
+    let stage = Stage::new();
+    fs::write(stage.world.work().join("plain.yaml"), "a: 1\n").expect("file");
+    for file in ["plain.yaml", "no-such.yaml"] {
+        let said = says(stage.locked(1).args(["restore", file]), 72);
+        assert!(said.starts_with(&format!("REFUSED: {file} is not restored: ")), "{said}");
+        assert_eq!(stage.state(), None, "{file}");
+    }
+}

@@ -8,7 +8,6 @@ use crate::store::{FileRecord, LeaseState, LeaseView};
 use crate::terms::{Resource, shell_quote};
 
 use super::Work;
-use super::lease::Hold;
 use super::left::Left;
 
 /// Quarantined leases that no file can be restored for (`-r server:web`, a hard link that is gone): they were taken with
@@ -28,8 +27,8 @@ pub(super) fn companions(context: &Context, resources: &[Resource], live: &[Leas
 
 impl Work<'_> {
     /// Two files may have one resource. The quarantine of one does not end because the other is sound.
-    pub(super) fn concerned(&self, hold: &Hold) -> Result<(), Box<Left>> {
-        let files = self.owed(hold);
+    pub(super) fn concerned(&self) -> Result<(), Box<Left>> {
+        let files = self.owed();
         let Some(first) = files.first() else { return Ok(()) };
         if files.iter().any(|record| self.is_ours(record)) {
             return Ok(());
@@ -46,8 +45,8 @@ impl Work<'_> {
     }
 
     /// Another file of the same resource that is still bad: its place with the fault, and what to say.
-    pub(super) fn still_another(&self, hold: &Hold) -> Option<(String, Refusal)> {
-        let others = self.owed(hold).into_iter().filter(|record| !self.is_ours(record));
+    pub(super) fn still_another(&self) -> Option<(String, Refusal)> {
+        let others = self.owed().into_iter().filter(|record| !self.is_ours(record));
         let now = crate::clock::Clock::wall_ms(self.context.clock.as_ref());
         let find = |record: FileRecord| {
             run::fault_of(&record, &self.target.resource, &self.copies, &self.arbiter, now)
@@ -65,8 +64,8 @@ impl Work<'_> {
     }
 
     /// The recorded files of this resource.
-    fn owed(&self, hold: &Hold) -> Vec<FileRecord> {
-        let mut files = hold.owed();
+    fn owed(&self) -> Vec<FileRecord> {
+        let mut files = self.hold.owed();
         files.retain(|record| run::resource_of(self.context, record).as_ref() == Some(&self.target.resource));
         files
     }
