@@ -62,21 +62,25 @@ impl Chain {
         Self { directory: copies.join(&name.as_str()[..32]) }
     }
 
-    /// Keeps this content, durably, unless the newest copy of this or a better quality holds it already.
+    /// Keeps this content, durably, as the newest copy: the last in a chain is always what the file held last. A
+    /// pre-image that was proven once stays proven.
     ///
     /// # Errors
     /// When the disk cannot take it.
     pub fn keep(&self, content: &[u8], quality: Quality, now_ms: i64) -> io::Result<()> {
         let digest = Digest::of(content);
         let all = self.all()?;
-        // A pre-image of what was found bad would be no use either.
-        if quality == Quality::PreImage
-            && (self.is_bad(&digest) || all.iter().any(|copy| copy.digest == digest && copy.quality > quality))
-        {
-            return Ok(());
+        if quality == Quality::PreImage {
+            // A pre-image of what was found bad would be no use.
+            if self.is_bad(&digest) || all.first().is_some_and(|newest| newest.digest == digest) {
+                return Ok(());
+            }
+            if let Some(proven) = all.iter().find(|copy| copy.digest == digest && copy.quality == Quality::Proven) {
+                return self.renew(proven, now_ms);
+            }
         }
         let newest = all.iter().find(|copy| copy.quality == quality);
-        if newest.is_some_and(|newest| newest.digest == digest) && !self.is_bad(&digest) {
+        if newest.is_some_and(|newest| newest.digest == digest) && all.first() == newest && !self.is_bad(&digest) {
             return Ok(());
         }
         self.write(content, &digest, quality.suffix(), now_ms)?;
@@ -88,10 +92,21 @@ impl Chain {
         let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
         file.write_all(content)?;
         file.as_file().sync_data()?;
-        // Names sort by time; a clock that was set back must not make an old one the newest.
-        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
-        let name = format!("{made_at:016}-{digest}.{suffix}");
+        let name = self.newest_name(digest, suffix, now_ms)?;
         file.persist(self.directory.join(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// The file holds this proven content again: another branch or another worktree had a different one meanwhile. So it
+    /// is the last one now.
+    fn renew(&self, proven: &Copy, now_ms: i64) -> io::Result<()> {
+        let name = self.newest_name(&proven.digest, proven.quality.suffix(), now_ms)?;
+        fs::rename(&proven.path, self.directory.join(name))
+    }
+
+    /// Names sort by time; a clock that was set back must not make an old one the newest.
+    fn newest_name(&self, digest: &Digest, suffix: &str, now_ms: i64) -> io::Result<String> {
+        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at.saturating_add(1)));
+        Ok(format!("{made_at:016}-{digest}.{suffix}"))
     }
 
     /// Notes that this content was found bad, and keeps it, so that nothing is deleted by a restore: unless it may

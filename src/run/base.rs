@@ -5,7 +5,7 @@ use crate::clock::Clock as _;
 use crate::exit;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
-use crate::settle::Decision;
+use crate::settle::{self, Decision};
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
 use crate::terms::{Digest, FencingToken, Scope};
 
@@ -47,15 +47,19 @@ pub(super) fn prove(
             return Ok(Base::Refused { refusal, status: exit::QUARANTINED });
         }
     };
+    if let Some(refusal) = moved(job) {
+        end(job, tokens, store, undone(granted))?;
+        return Ok(Base::Refused { refusal, status: job.options.conflict_status });
+    }
     let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
-        end(job, tokens, store, Ending::Release(Ended::Failed))?;
+        end(job, tokens, store, undone(granted))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
     for (file, before) in job.plan.files.iter().zip(&before) {
         let scope: &Scope = file.target.scope();
         if let Err(error) = files::keep_pre_image(&job.copies, scope, &file.target.key, before, now_ms) {
-            end(job, tokens, store, Ending::Release(Ended::Failed))?;
+            end(job, tokens, store, undone(granted))?;
             return Err(no_copy(job, &error));
         }
     }
@@ -81,6 +85,21 @@ fn lost(job: &Job<'_>) -> Refusal {
         retry: "yes, at once".to_owned(),
         next: format!("locked status {}", job.wanted()),
     }
+}
+
+/// The lease is on the file that the path led to when we asked. While we waited a link on the way may have been turned
+/// (`current -> releases/42`): then the program would write another file, which somebody else may hold.
+fn moved(job: &Job<'_>) -> Option<Refusal> {
+    let file = job.plan.files.iter().find(|file| !file.target.is_still_at(&file.write.path))?;
+    let spelled = &file.write.path;
+    let spelled = files::quoted(spelled.strip_prefix(&job.context.invocation.cwd).unwrap_or(spelled));
+    Some(Refusal {
+        word: "BLOCKED",
+        what: format!("{spelled} leads to another file now than when the lease was asked for"),
+        why: "a link to it was changed while this command waited; nothing was run".to_owned(),
+        retry: "yes, at once".to_owned(),
+        next: "run the command again".to_owned(),
+    })
 }
 
 /// A redirected target was emptied by the shell before we came. If somebody has written it since, going on would mix
@@ -109,6 +128,14 @@ fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, S
         before.content = Some(Vec::new());
     }
     Ok(None)
+}
+
+/// How a lease ends under which nothing was run. What the session had kept before (an open edit, say) it keeps.
+pub(super) fn undone(granted: &Granted) -> Ending {
+    if granted.carried.is_empty() {
+        return Ending::Release(Ended::Failed);
+    }
+    Ending::Keep { reason: "its next command was not run".to_owned(), keep_for: settle::MAX_HOLD, takeable: false }
 }
 
 fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
-use crate::naming;
+use crate::naming::{self, Local, Namer};
 use crate::plan::PlannedFile;
 use crate::rules::{Change, Via};
 use crate::settle::Finding;
-use crate::store::FileRecord;
-use crate::terms::{Digest, Scope, percent_decode, percent_encode, shell_quote};
+use crate::store::{FileRecord, LeaseView};
+use crate::terms::{Digest, Resource, Scope, percent_decode, percent_encode, shell_quote};
 
+use super::Context;
 use super::job::Job;
 
 /// How one file was before the command.
@@ -65,7 +66,7 @@ pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
 
 /// The path of a record on this machine.
 #[must_use]
-pub(super) fn path_of(record: &FileRecord) -> PathBuf {
+pub fn path_of(record: &FileRecord) -> PathBuf {
     let bytes = percent_decode(&record.path);
     #[cfg(unix)]
     return PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes));
@@ -145,6 +146,31 @@ pub(super) fn is_plaintext(path: &Path) -> bool {
 #[must_use]
 pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
     records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
+}
+
+/// The resource that names a recorded file; none when nobody can tell any more.
+#[must_use]
+pub fn resource_of(context: &Context, record: &FileRecord) -> Option<Resource> {
+    let env = super::env_of(context);
+    Namer::new(Local::Peek, &env).name(&path_of(record)).ok().map(|target| target.resource)
+}
+
+/// The file that a quarantine is about, ready for pasting: of those that have the name of the lease the one that the
+/// reason speaks of. When the command at hand means it too, in whatever checkout, it is shown as there.
+#[must_use]
+pub fn bad_file(context: &Context, lease: &LeaseView, planned: &[PlannedFile]) -> Option<String> {
+    let cwd = &context.invocation.cwd;
+    let reason = lease.reason.as_deref().unwrap_or_default();
+    let named = |record: &&FileRecord| reason.contains(&format!("{}: ", quoted(&path_of(record))));
+    let of_lease =
+        || lease.files.iter().filter(|record| resource_of(context, record).as_ref() == Some(&lease.resource));
+    let record = of_lease().find(named).or_else(|| of_lease().next()).or_else(|| lease.files.iter().find(named));
+    let ours = planned.iter().find(|file| match record {
+        Some(record) => file.target.scope().0 == record.scope && file.target.key == record.key,
+        None => file.target.resources().any(|resource| *resource == lease.resource),
+    });
+    let path = || record.map(path_of).map(|path| quoted(path.strip_prefix(cwd).unwrap_or(&path)));
+    ours.map(|file| shown(file, cwd)).or_else(path)
 }
 
 /// A path, ready for pasting.

@@ -12,9 +12,7 @@ use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{
-    self, Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
-};
+use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError};
 use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -104,7 +102,7 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
-                Err(error) => Ok(give_back(job, &words, store.as_mut(), &error)),
+                Err(error) => Ok(give_back(job, &granted, store.as_mut(), &error)),
             }
         }
         Obtained::Busy(busy) => {
@@ -114,8 +112,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
-            let cwd = &job.context.invocation.cwd;
-            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
+            let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+            let file = bad.and_then(|bad| files::bad_file(job.context, &bad.lease, &job.plan.files));
             Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
@@ -123,9 +121,9 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
 
 /// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
 /// take it, the live file stays as the proof that nobody has it.
-fn give_back(job: &Job<'_>, words: &Words, store: &mut dyn Store, error: &StoreError) -> Ended {
-    let tokens: Vec<FencingToken> = words.tokens.iter().copied().map(FencingToken).collect();
-    let settlement = Settlement { ending: Ending::Release(store::Ended::Failed), receipts: Vec::new() };
+fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
+    let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
+    let settlement = Settlement { ending: base::undone(granted), receipts: Vec::new() };
     let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
     report::say(&report::store_down(error).to_string());
     Ended { exit: Exit::Code(exit::UNREACHABLE), live_file_stays: back.is_err() }

@@ -16,7 +16,7 @@ const VARIABLE: &str = "LOCKED_STATE_DIR";
 /// in agents it often is someone else's.
 ///
 /// # Errors
-/// The account has no home, or the current directory of a relative path is gone.
+/// The account has no home, or the variable is relative.
 pub(super) fn choose(
     env: &dyn Fn(&str) -> Option<OsString>,
     home: impl FnOnce() -> Option<PathBuf>,
@@ -24,7 +24,8 @@ pub(super) fn choose(
 ) -> Result<PathBuf, StoreError> {
     let given = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = given(VARIABLE) {
-        return std::path::absolute(&path).map_err(|error| refuse(&path, error.to_string()));
+        // A relative one would be another store in every directory, and nobody would meet anybody.
+        return if path.is_absolute() { Ok(path) } else { Err(refuse(&path, format!("{VARIABLE} is not absolute"))) };
     }
     if let Some(base) = given("XDG_STATE_HOME").filter(|base| base.is_absolute()) {
         return Ok(base.join("locked"));
@@ -66,8 +67,8 @@ mod tests {
         let home = Path::new("/h/.local/state/locked");
         assert_eq!(chosen(&[("LOCKED_STATE_DIR", "")], Some("/h")).expect("home"), home);
         assert_eq!(chosen(&[("XDG_STATE_HOME", "rel")], Some("/h")).expect("home"), home, "XDG: absolute or ignored");
-        let relative = chosen(&[("LOCKED_STATE_DIR", "rel")], None).expect("cwd");
-        assert!(relative.is_absolute() && relative.ends_with("rel"), "the keeper may change its directory");
+        let error = chosen(&[("LOCKED_STATE_DIR", "rel")], Some("/h")).expect_err("another store in every directory");
+        assert!(error.to_string().contains("not absolute"), "{error}");
     }
 
     #[test]

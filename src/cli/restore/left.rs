@@ -31,12 +31,23 @@ pub(super) struct Left {
 
 impl Work<'_> {
     pub(super) fn still_bad(&self, why: String, next: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "QUARANTINED",
-            what: format!("{} stays quarantined: {why}", self.shown),
-            why: "only a sound file ends a quarantine".to_owned(),
-            retry: "no".to_owned(),
-            next: next.to_owned(),
+        let (retry, next) = ("no".to_owned(), next.to_owned());
+        let refusal = if self.hold.may_be_quarantined() {
+            Refusal {
+                word: "QUARANTINED",
+                what: format!("{} stays quarantined: {why}", self.shown),
+                why: "only a sound file ends a quarantine".to_owned(),
+                retry,
+                next,
+            }
+        } else {
+            Refusal {
+                word: "REFUSED",
+                what: format!("{} is not restored: {why}", self.shown),
+                why: "it is not quarantined either; nothing was changed".to_owned(),
+                retry,
+                next,
+            }
         };
         Box::new(Left { refusal, status: exit::QUARANTINED })
     }
