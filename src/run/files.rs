@@ -103,7 +103,11 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
     let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
     let befores = if redirected { last_known(file, job) } else { before.content.clone().into_iter().collect() };
     // An empty file behind a redirection that never held anything is no loss.
-    let same = if redirected { befores.iter().any(|it| Some(it) == now.content.as_ref()) } else { now.content == before.content };
+    let same = if redirected {
+        befores.iter().any(|it| Some(it) == now.content.as_ref())
+    } else {
+        now.content == before.content
+    };
     if same || (redirected && is_empty && befores.is_empty()) {
         return found(None);
     }

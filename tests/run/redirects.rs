@@ -148,6 +148,7 @@ fn a_redirection_is_looked_at_against_this_checkout_and_not_against_another() {
     let head = stage.content();
     // Here the file comes to hold other keys altogether.
     fs::remove_file(stage.file()).expect("removed");
+    stage.commit("removed");
     fs::write(work.join("plain.env"), "OTHER=1\n").expect("plain");
     silent(&mut shell(&stage, 1, &format!("locked sops encrypt TYPES plain.env > {FILE}")));
     fs::write(other.join("plain.env"), "FIRST=1\nSECOND=2\n").expect("plain");
