@@ -7,7 +7,7 @@ use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
 use crate::settle::{self, Decision};
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
-use crate::terms::{Digest, FencingToken, Scope};
+use crate::terms::{Digest, FencingToken};
 
 use super::Before;
 use super::files;
@@ -57,8 +57,7 @@ pub(super) fn prove(
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
     for (file, before) in job.plan.files.iter().zip(&before) {
-        let scope: &Scope = file.target.scope();
-        if let Err(error) = files::keep_pre_image(&job.copies, scope, &file.target.key, before, now_ms) {
+        if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
             end(job, tokens, store, undone(granted))?;
             return Err(no_copy(job, &error));
         }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
-use crate::copies::{Chain, Quality};
+use crate::copies::{Chain, Copy, Quality};
 use crate::naming::{self, Local, Namer};
 use crate::plan::PlannedFile;
 use crate::rules::{Change, Via};
 use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
-use crate::terms::{Digest, Resource, Scope, percent_decode, percent_encode, shell_quote};
+use crate::terms::{Digest, Resource, percent_decode, percent_encode, shell_quote};
 
 use super::Context;
 use super::job::Job;
@@ -78,12 +78,12 @@ pub fn path_of(record: &FileRecord) -> PathBuf {
 ///
 /// # Errors
 /// When the copy cannot be written: then the command does not run, since a bad write could not be undone.
-pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &Before, now_ms: i64) -> io::Result<()> {
+pub(super) fn keep_pre_image(chain: &Chain, before: &Before, now_ms: i64) -> io::Result<()> {
     let Some(content) = &before.content else { return Ok(()) };
     if !matches!(canary::sniff(content), Kind::Sops(_)) || canary::native(content).is_err() {
         return Ok(());
     }
-    Chain::of(copies, scope, key).keep(content, Quality::PreImage, now_ms)
+    chain.keep(content, Quality::PreImage, now_ms)
 }
 
 /// What the canary says of one file now.
@@ -100,30 +100,53 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
     // With `>>` the shell has emptied nothing.
     let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
     let redirected = file.write.via == Via::Stdout && !appends;
-    let before = if redirected { last_known(file, job) } else { before.content.clone() };
     let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
+    let befores = if redirected { last_known(file, job) } else { before.content.clone().into_iter().collect() };
     // An empty file behind a redirection that never held anything is no loss.
-    if now.content == before || (redirected && is_empty && before.is_none()) {
+    let same = if redirected {
+        befores.iter().any(|it| Some(it) == now.content.as_ref())
+    } else {
+        now.content == before.content
+    };
+    if same || (redirected && is_empty && befores.is_empty()) {
         return found(None);
     }
     let expect = expectation(file, &job.context.invocation.cwd);
-    let sample = Sample { path: &file.target.path, before: before.as_deref(), expect: &expect };
-    let verdict = canary::look(&sample, &job.arbiter);
+    let judge = |before: Option<&[u8]>| {
+        canary::look(&Sample { path: &file.target.path, before, expect: &expect }, &job.arbiter)
+    };
+    let mut verdict = judge(befores.first().map(Vec::as_slice));
+    // Which of them the shell emptied nobody knows: what is sound against one of them is not bad.
+    for before in befores.iter().skip(1) {
+        if !matches!(verdict, Verdict::Bad(_)) {
+            break;
+        }
+        let other = judge(Some(before));
+        if !matches!(other, Verdict::Bad(_)) {
+            verdict = other;
+        }
+    }
     if let (Verdict::Bad(_), Some(content)) = (&verdict, &now.content) {
         note_bad(&job.chain(file), content, job.context.clock.wall_ms());
     }
     found(Some(verdict))
 }
 
-/// What a redirected file held before the shell emptied it: the newest copy, else HEAD.
-fn last_known(file: &PlannedFile, job: &Job<'_>) -> Option<Vec<u8>> {
-    let copy = job.chain(file).all().ok().and_then(|copies| fs::read(&copies.first()?.path).ok());
+/// What a redirected file may have held before the shell emptied it: the newest copy of this checkout, HEAD. Only where
+/// both are unknown it is what another checkout had.
+fn last_known(file: &PlannedFile, job: &Job<'_>) -> Vec<Vec<u8>> {
+    let newest = |copies: Vec<Copy>| copies.first().and_then(|copy| fs::read(&copy.path).ok());
     let head = || {
         let repository = file.target.repository.as_ref()?;
         let content = repository.head_content(&file.target.path, &super::env_of(job.context)).ok()??;
         matches!(canary::sniff(&content), Kind::Sops(_)).then_some(content)
     };
-    copy.or_else(head)
+    let chain = job.chain(file);
+    let mut known: Vec<_> = chain.here().ok().and_then(newest).into_iter().chain(head()).collect();
+    if known.is_empty() {
+        known.extend(chain.all().ok().and_then(newest));
+    }
+    known
 }
 
 /// Notes for `restore` which content is the bad one: some faults are seen only against what was before.

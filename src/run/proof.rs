@@ -82,7 +82,7 @@ fn prove_one(
         return Ok(None);
     }
     let scope = Scope(record.scope.clone());
-    let chain = Chain::of(copies, &scope, &record.key);
+    let chain = Chain::of(copies, &scope, &record.key, &path);
     let before = record.before.as_ref().and_then(|before| chain.with_digest(before).ok().flatten());
     let expect =
         Expect { change: judged_as(record.change), via: Via::InPlace, asked: Asked::default(), rule_recipients: None };

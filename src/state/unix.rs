@@ -41,7 +41,7 @@ impl Account {
     }
 
     /// Who owns this file or directory.
-    pub(super) fn owner(metadata: &std::fs::Metadata) -> Self {
+    pub(crate) fn owner(metadata: &std::fs::Metadata) -> Self {
         Self { uid: metadata.uid(), gid: metadata.gid() }
     }
 

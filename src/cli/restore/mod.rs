@@ -67,7 +67,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
         verb,
         hold,
         shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
-        chain: Chain::of(&copies, target.scope(), &target.key),
+        chain: Chain::of(&copies, target.scope(), &target.key, &target.path),
         copies,
         target,
         arbiter: run::arbiter(context, None),

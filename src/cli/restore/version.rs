@@ -40,7 +40,10 @@ pub(super) fn versions(
     bad: &[u8],
     proves: impl Fn(&Path) -> bool,
 ) -> Vec<Version> {
-    let copies = chain.all().unwrap_or_default();
+    let here = chain.here().unwrap_or_default();
+    // What another checkout had may be of another branch; HEAD is of this one.
+    let head_first = here.is_empty();
+    let copies = if head_first { chain.all().unwrap_or_default() } else { here };
     let of = |quality: Quality, which: &'static str| {
         copies.iter().filter(|copy| copy.quality == quality).find_map(|copy| {
             let content = fs::read(&copy.path).ok()?;
@@ -60,7 +63,8 @@ pub(super) fn versions(
     {
         kept.reverse();
     }
-    kept.into_iter().map(|(_, version)| version).chain(head()).collect()
+    let kept = kept.into_iter().map(|(_, version)| version);
+    if head_first { head().into_iter().chain(kept).collect() } else { kept.chain(head()).collect() }
 }
 
 fn sound(content: &[u8], bad: &[u8]) -> bool {
