@@ -62,20 +62,23 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
     let exit = under_watch(&job, &live, wrapper);
-    if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
+    // A lease that may still stand is proven gone by this file; it goes with the lease, or when it is swept.
+    if matches!(exit, Ok(Ended { unsettled: false, .. })) {
         live.remove();
+        super::litter::sweep(context, &state);
     }
     exit.map(|ended| ended.exit)
 }
 
 struct Ended {
     exit: Exit,
-    left_to_keeper: bool,
+    /// The lease may still stand: the keeper goes on with it, or it runs out.
+    unsettled: bool,
 }
 
 impl From<Exit> for Ended {
     fn from(exit: Exit) -> Self {
-        Self { exit, left_to_keeper: false }
+        Self { exit, unsettled: false }
     }
 }
 
@@ -155,6 +158,10 @@ fn granted_run(
             wrapper.dismiss();
             return Ok(refuse(&refusal, status).into());
         }
+        Ok(Base::Left { refusal, status }) => {
+            wrapper.dismiss();
+            return Ok(Ended { exit: refuse(&refusal, status), unsettled: true });
+        }
         Err(error) => {
             wrapper.dismiss();
             return Err(error);
@@ -166,7 +173,7 @@ fn granted_run(
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
     Ok(finish(job, outcome, &before, &tokens, store, wrapper))
@@ -196,7 +203,7 @@ fn finish(
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            return Ended { exit: decision.exit, left_to_keeper: true };
+            return Ended { exit: decision.exit, unsettled: true };
         }
     }
     decision.exit.into()

@@ -20,5 +20,5 @@ use other as platform;
 use unix as platform;
 
 pub use directory::StateDir;
-pub use live::{Gone, LiveFile, born, discard, probe};
+pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};
 pub(crate) use platform::{Account, Acting, open_existing};
