@@ -81,7 +81,7 @@ fn who_stands_below_a_dead_holder_does_not_end_itself() {
     // The nested command comes when the lease above it has run out, with nobody left who renews it.
     let nested =
         "trap '' TERM; while [ ! -e $GO ]; do sleep 0.02; done; $LOCKED -r test:x --wait 20s true; echo $? > done";
-    let line = format!("setsid sh -c \"$NESTED\" & wait");
+    let line = "setsid sh -c \"$NESTED\" & wait".to_owned();
     let mut command = stage.command("one", &["--ttl", "1s", "-r", "test:x"], &["sh".into(), "-c".into(), line]);
     command.env("NESTED", nested).env("GO", stage.flag("go")).env("LOCKED", env!("CARGO_BIN_EXE_locked"));
     let one = Run::of(command);

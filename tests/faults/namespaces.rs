@@ -84,3 +84,43 @@ fn who_cannot_see_a_holders_processes_waits_for_the_ttl() {
     let took = stage.next_gets_in("next", &["--wait", "15s", "-r", "test:x"]);
     assert!(took < Duration::from_secs(8), "{took:?}");
 }
+
+/// A `/proc` that hides others' processes (`hidepid=2`): nobody may conclude that there is none.
+#[test]
+fn who_is_shown_only_its_own_processes_waits_for_the_ttl() {
+    let mount = ["--mount", "mount", "-t", "proc", "-o", "hidepid=2", "proc", "/proc"];
+    let may_mount = Command::new("unshare").args(mount).stderr(std::process::Stdio::null()).status();
+    if !may_mount.is_ok_and(|status| status.success()) {
+        println!("left out: this user may not mount a /proc that hides");
+        return;
+    }
+    let stage = Stage::new();
+    // As an ordinary user, since root is shown everything.
+    let root = stage.world.root();
+    let locked = root.join("locked");
+    std::fs::copy(env!("CARGO_BIN_EXE_locked"), &locked).expect("copy");
+    let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(root).status().expect("chown");
+    assert!(owned.success());
+    let as_nobody = |front: &str, words: &str| {
+        let drop = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+        let mut command = stage.world.command("sh");
+        command.args(["-c", &format!("exec {front} sh -c '{words}'")]).env("LOCKED", &locked).env("DROP", drop);
+        command.env("LOCKED_SESSION", uuid::Uuid::new_v4().to_string());
+        Run::of(command)
+    };
+    let one = as_nobody("", "exec $DROP $LOCKED -r test:x sh -c \"touch begun; exec sleep 60\"");
+    so("it runs", || stage.world.work().join("begun").exists());
+    let keeper = one.keeper();
+    kill(one.wrapper());
+    kill(keeper);
+    let _killed = one.ends();
+    stage.is_empty_soon();
+    let hides = "mount -t proc -o hidepid=2 proc /proc && exec $DROP $LOCKED -r test:x --wait 3s true";
+    let blind = as_nobody("unshare --mount", hides).ends();
+    assert_eq!(blind.code, Some(75), "{}", blind.said);
+    // Root, who works for that user, sees everything.
+    let mut sees = stage.command("sees", &["-r", "test:x", "--wait", "20s"], &["true".to_owned()]);
+    sees.env("SUDO_UID", "65534").env("SUDO_GID", "65534");
+    let sees = Run::of(sees).ends();
+    assert_eq!(sees.code, Some(0), "{}", sees.said);
+}
