@@ -3,11 +3,13 @@
 
 use crate::clock::Clock as _;
 use crate::exit;
+use crate::holder;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
 use crate::settle::{self, Decision};
+use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
-use crate::terms::{Digest, FencingToken};
+use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
 use super::files;
@@ -21,6 +23,8 @@ pub(super) enum Base {
     Sound(Vec<Before>),
     /// Not: the lease is settled already.
     Refused { refusal: Refusal, status: i32 },
+    /// Not, and the lease is left to run out.
+    Left { refusal: Refusal, status: i32 },
 }
 
 pub(super) fn prove(
@@ -30,6 +34,10 @@ pub(super) fn prove(
     recorded: &[FileRecord],
     store: &mut dyn Store,
 ) -> Result<Base, StoreError> {
+    if let Some(left) = granted.reclaimed.iter().find(|grant| !nothing_runs_of(job, **grant)) {
+        // Not settled: the lease ends by its short first grant, and what it owes goes on to the next one.
+        return Ok(Base::Left { refusal: still_running(job, *left), status: exit::BUSY });
+    }
     let now_ms = job.context.clock.wall_ms();
     let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms) {
         Proof::Sound(receipts) => receipts,
@@ -67,12 +75,32 @@ pub(super) fn prove(
     }
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.
-    if granted.unsettled.is_empty() && records == recorded {
+    if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && records == recorded {
         return Ok(Base::Sound(before));
     }
     match store.record_files(&job.holding(tokens), &records, &receipts, SETTLE)? {
-        Renewal::Renewed(_) => Ok(Base::Sound(before)),
+        Renewal::Renewed(_) => {
+            granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
+            Ok(Base::Sound(before))
+        }
         Renewal::Revoked | Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
+    }
+}
+
+/// A lease that ran out, with wrapper and keeper dead or frozen, may have left a command running. Its live file says
+/// that it ran here; where it is missing nothing is left to end.
+fn nothing_runs_of(job: &Job<'_>, grant: GrantId) -> bool {
+    let since = state::born(job.state, grant);
+    since.is_none() || holder::end_processes_of(grant, since)
+}
+
+fn still_running(job: &Job<'_>, grant: GrantId) -> Refusal {
+    Refusal {
+        word: "BLOCKED",
+        what: format!("{}: its last holder is gone, but processes of it run on", job.wanted()),
+        why: "they could not be stopped, and may still be writing; nothing was run".to_owned(),
+        retry: "yes, when they have ended".to_owned(),
+        next: format!("grep -lz LOCKED_LEASE={grant} /proc/[0-9]*/environ"),
     }
 }
 

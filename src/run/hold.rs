@@ -62,20 +62,23 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
     let exit = under_watch(&job, &live, wrapper);
-    if !matches!(exit, Ok(Ended { live_file_stays: true, .. })) {
+    // A lease that may still stand is proven gone by this file; it goes with the lease, or when it is swept.
+    if matches!(exit, Ok(Ended { unsettled: false, .. })) {
         live.remove();
+        super::litter::sweep(context, &state);
     }
     exit.map(|ended| ended.exit)
 }
 
 struct Ended {
     exit: Exit,
-    live_file_stays: bool,
+    /// The lease may still stand: the keeper goes on with it, or it runs out.
+    unsettled: bool,
 }
 
 impl From<Exit> for Ended {
     fn from(exit: Exit) -> Self {
-        Self { exit, live_file_stays: false }
+        Self { exit, unsettled: false }
     }
 }
 
@@ -126,7 +129,7 @@ fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &St
     let settlement = Settlement { ending: base::undone(granted), receipts: Vec::new() };
     let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
     report::say(&report::store_down(error).to_string());
-    Ended { exit: Exit::Code(exit::UNREACHABLE), live_file_stays: back.is_err() }
+    Ended { exit: Exit::Code(exit::UNREACHABLE), unsettled: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -169,6 +172,10 @@ fn granted_run(
             wrapper.dismiss();
             return Ok(refuse(&refusal, status).into());
         }
+        Ok(Base::Left { refusal, status }) => {
+            wrapper.dismiss();
+            return Ok(Ended { exit: refuse(&refusal, status), unsettled: true });
+        }
         Err(error) => {
             wrapper.dismiss();
             return Err(error);
@@ -180,7 +187,7 @@ fn granted_run(
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
     Ok(finish(job, outcome, (&before, &words.carried), &tokens, store, wrapper))
@@ -214,7 +221,7 @@ fn finish(
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            return Ended { exit: decision.exit, live_file_stays: true };
+            return Ended { exit: decision.exit, unsettled: true };
         }
     }
     decision.exit.into()

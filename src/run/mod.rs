@@ -10,6 +10,7 @@ mod files;
 mod hint;
 mod hold;
 mod job;
+mod litter;
 mod proof;
 mod receipt;
 

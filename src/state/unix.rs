@@ -232,6 +232,14 @@ pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
+/// The pid namespace that has all others in it: `PROC_PID_INIT_INO` of `linux/proc_ns.h`.
+pub(super) const OUTERMOST: u64 = 0xEFFF_FFFC;
+
+/// Our pid namespace, as `/proc/self/ns/pid` (namespaces(7)) names it; 0 where that cannot be had.
+pub(super) fn pid_namespace() -> u64 {
+    std::fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
+}
+
 /// Device and inode.
 pub(super) fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())

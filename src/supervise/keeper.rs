@@ -17,7 +17,8 @@ use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
 /// milliseconds to end well, short enough that everything is gone within a second.
 const WRAPPER_DIED_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a wrapper that stopped with its job is woken after the job's end: it may stop itself only after we told.
+/// How long a wrapper that stopped with its job is woken after the job goes on or ends: it may stop itself only after
+/// we told.
 const WRAPPER_WAKES: Duration = Duration::from_secs(2);
 
 /// How often it is.
@@ -91,7 +92,9 @@ fn keep_watch<D: Duty>(
     // Order: what the duty has opened is closed by the duty, not behind its back.
     duty.hang_up();
     unix::close_all_but(&own);
-    let worked = Keeper { watch, clock, link, signals, timer, duty, child, course, wrapper, pending: None }.work();
+    let worked =
+        Keeper { watch, clock, link, signals, timer, duty, child, course, wrapper, wake_until: None, settle_at: None }
+            .work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked
@@ -143,16 +146,9 @@ struct Keeper<'a, D> {
     child: i32,
     course: Course,
     wrapper: Option<(i32, Process)>,
-    /// What the wrapper, which may stand still, has yet to do.
-    pending: Option<Pending>,
-}
-
-/// The child has ended, and the wrapper was not heard to have settled.
-#[derive(Debug, Clone, Copy)]
-struct Pending {
     /// Until then a wrapper that stopped with its job is woken.
     wake_until: Option<Moment>,
-    /// Then a stopped tree's lease is settled without it.
+    /// Then a stopped tree's lease is settled without the wrapper.
     settle_at: Option<Moment>,
 }
 
@@ -179,21 +175,18 @@ impl<D: Duty> Keeper<'_, D> {
     }
 
     fn wake_at(&self) -> Option<Moment> {
-        let soon = self.pending.is_some_and(|pending| pending.wake_until.is_some());
-        let soon = soon.then(|| self.clock.now().after(WAKES_AGAIN));
-        let settle = self.pending.and_then(|pending| pending.settle_at);
-        [soon, settle, self.course.wake_at()].into_iter().flatten().min()
+        let soon = self.wake_until.map(|_| self.clock.now().after(WAKES_AGAIN));
+        [soon, self.settle_at, self.course.wake_at()].into_iter().flatten().min()
     }
 
     /// The job has ended, by itself or by us.
     fn ended(&mut self, outcome: Outcome, stubborn: Vec<i32>) -> io::Result<()> {
         let now = self.clock.now();
-        let was_halted = self.course.is_halted();
+        if self.course.is_halted() {
+            self.wake_until = Some(now.after(WRAPPER_WAKES));
+        }
         let stopped = matches!(outcome, Outcome::Stopped(_));
-        self.pending = Some(Pending {
-            wake_until: was_halted.then(|| now.after(WRAPPER_WAKES)),
-            settle_at: stopped.then(|| now.after(WRAPPER_SETTLES)),
-        });
+        self.settle_at = stopped.then(|| now.after(WRAPPER_SETTLES));
         if stopped {
             self.course.stopped(outcome);
         } else {
@@ -202,21 +195,19 @@ impl<D: Duty> Keeper<'_, D> {
         self.link.say(&Tale::Ended { outcome, stubborn })
     }
 
-    /// A wrapper that stopped with its job would never see its end, nor would its caller; and one that is frozen would
-    /// keep a lost lease from the next one. True when there is nothing left to do.
+    /// A wrapper that stopped with its job would never see it go on or end, nor would its caller; and one that is frozen
+    /// would keep a lost lease from the next one. True when there is nothing left to do.
     fn look_at_wrapper(&mut self) -> bool {
-        let (Some(pending), now) = (&mut self.pending, self.clock.now()) else { return false };
-        if let Some(until) = pending.wake_until {
+        let now = self.clock.now();
+        if let Some(until) = self.wake_until {
             if let Some((pid, process)) = &self.wrapper
                 && tree::member(*pid).is_some_and(|wrapper| wrapper.halted())
             {
                 let _it_may_be_dead = process.signal(libc::SIGCONT);
             }
-            if now >= until {
-                pending.wake_until = None;
-            }
+            self.wake_until = self.wake_until.filter(|_| now < until);
         }
-        if pending.settle_at.is_some_and(|at| now >= at)
+        if self.settle_at.is_some_and(|at| now >= at)
             && let Phase::Stopped(outcome) = self.course.phase()
         {
             self.duty.finish(outcome, self.course.ends_at());
@@ -234,13 +225,15 @@ impl<D: Duty> Keeper<'_, D> {
             match changed {
                 Changed::Halted(signal) => {
                     self.course.halted(Some(self.clock.now()));
+                    self.wake_until = None;
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ => {
+                _ if self.course.is_halted() => {
+                    // With `fg` the wrapper goes on too; when the child alone was continued, nobody else tells it.
                     self.course.halted(None);
-                    // Whoever continued the program continued us, as far as they can tell.
-                    tree::wake(unix::parent());
+                    self.wake_until = Some(self.clock.now().after(WRAPPER_WAKES));
                 }
+                _ => {}
             }
         }
         let outcome = match unix::peek_end(self.child) {

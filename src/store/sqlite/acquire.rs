@@ -238,6 +238,7 @@ impl Situation {
             let debts = debt::of(row)?;
             granted.unsettled.extend(debt::to_prove(&debts, &row.resource));
             granted.carried.extend(debt::carried(&debts, &row.resource));
+            granted.reclaimed.extend(debt::to_end(&debts));
             if row.adopted {
                 granted.adopted.push(row.resource.clone());
             }
@@ -261,6 +262,7 @@ impl Situation {
             };
             granted.unsettled.extend(debt::to_prove(&inherited.debts, &wanted.resource));
             granted.carried.extend(debt::carried(&inherited.debts, &wanted.resource));
+            granted.reclaimed.extend(debt::to_end(&inherited.debts));
             if inherited.adopted {
                 granted.adopted.push(wanted.resource.clone());
             }
@@ -277,5 +279,5 @@ impl Situation {
 
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
-    Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![], carried: vec![] }
+    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![] }
 }
