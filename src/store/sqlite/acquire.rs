@@ -220,8 +220,9 @@ impl Situation {
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
             blockers.extend(in_the_way(connection, row, now)?);
         }
+        let place = self.mine.as_ref().map_or(i64::MAX, |ticket| ticket.id);
         let deadlock = self.wants_what_it_stands_in()
-            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), now)?;
+            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), place, now)?;
         Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect(), deadlock })
     }
 
