@@ -93,3 +93,13 @@ fn of_a_file_that_is_not_quarantined_nothing_else_is_said() {
         assert_eq!(stage.state(), None, "{file}");
     }
 }
+
+#[test]
+fn what_is_no_regular_file_is_neither_waited_for_nor_called_sound() {
+    let stage = Stage::new();
+    for file in ["/dev/zero", "/dev/null", "secrets"] {
+        let said = says(stage.locked(1).args(["restore", file]), 64);
+        assert!(said.starts_with(&format!("REFUSED: {file} is no regular file\n")), "{said}");
+    }
+    assert_eq!(stage.state(), None);
+}

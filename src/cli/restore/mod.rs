@@ -55,6 +55,14 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     let target = Namer::new(Local::Make, &env)
         .name(&path)
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
+    // Reading a pipe would wait for ever, a device might never end.
+    if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
+        let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());
+        return Err(refuse(
+            &report::misuse(&format!("{shown} is no regular file"), "name the file itself"),
+            exit::USAGE,
+        ));
+    }
     let state = StateDir::open(&env).and_then(|state| state.copies().map(|copies| (state, copies)));
     // Without a state directory there are no copies, and HEAD may still have the file.
     let copies = state.as_ref().map_or_else(|_| PathBuf::new(), |(_, copies)| copies.clone());
