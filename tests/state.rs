@@ -1,13 +1,15 @@
 //! Tests of `state`: which directory, whose, and what is refused; live files as proof.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use locked::clock::{Moment, SystemClock};
-use locked::state::{Gone, LiveFile, StateDir, discard, probe};
+use locked::state::{Gone, LiveFile, StateDir, discard, probe, sweep};
 use locked::store::{Live, StoreError};
 use locked::terms::GrantId;
 
@@ -264,4 +266,21 @@ fn a_link_in_the_place_of_a_live_file_proves_nothing() {
     symlink(state.live(grant), state.live(other)).expect("link");
     assert_eq!(probe(&state, other, named), Gone::Unknown);
     assert!(LiveFile::create(&state, other, MADE_AT).is_err());
+}
+
+#[test]
+fn what_the_killed_have_left_goes_in_the_end_and_nothing_else() {
+    let root = root();
+    let state = open_at(&root.path().join("state"));
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60);
+    let age = |grant| File::options().write(true).open(state.live(grant)).and_then(|file| file.set_modified(long_ago));
+    let (litter, young, held) = (GrantId::random(), GrantId::random(), GrantId::random());
+    for grant in [litter, young] {
+        drop(LiveFile::create(&state, grant, MADE_AT).expect("live file"));
+    }
+    let holder = LiveFile::create(&state, held, MADE_AT).expect("live file");
+    age(litter).and(age(held)).expect("aged");
+    sweep(&state);
+    assert_eq!([litter, young, held].map(|grant| state.live(grant).exists()), [false, true, true]);
+    holder.remove();
 }

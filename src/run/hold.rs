@@ -11,7 +11,7 @@ use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
-use crate::state::{LiveFile, StateDir};
+use crate::state::{self, LiveFile, StateDir};
 use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError};
 use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
@@ -100,6 +100,10 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
                 carried: job.carried(&granted),
             };
+            if !granted.unsettled.is_empty() {
+                // Somebody was killed here: then there is litter.
+                state::sweep(job.state);
+            }
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
                 Err(error) => Ok(give_back(job, &granted, store.as_mut(), &error)),

@@ -123,3 +123,20 @@ pub fn discard(state: &StateDir, grant: GrantId) {
     // See `LiveFile::remove`: what stays is litter.
     let _litter = std::fs::remove_file(state.live(grant));
 }
+
+/// A live file that is older than any lease may last proves nothing that the store does not know by itself.
+const LITTER_AFTER: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+
+/// Removes the live files of holders that are gone for long: whoever was killed could not do it. One that somebody still
+/// holds stays, however old.
+pub fn sweep(state: &StateDir) {
+    let _as_owner = state.as_owner();
+    let Ok(entries) = std::fs::read_dir(state.path().join("live")) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let Ok(file) = platform::open_existing(&path) else { continue };
+        let age = file.metadata().and_then(|found| found.modified()).map(|made| made.elapsed().unwrap_or_default());
+        if age.is_ok_and(|age| age > LITTER_AFTER) && matches!(platform::try_lock(&file), Ok(true)) {
+            let _gone_already = std::fs::remove_file(&path);
+        }
+    }
+}

@@ -20,7 +20,7 @@ use other as platform;
 use unix as platform;
 
 pub use directory::StateDir;
-pub use live::{Gone, LiveFile, born, discard, probe};
+pub use live::{Gone, LiveFile, born, discard, probe, sweep};
 pub(crate) use platform::{Account, Acting, open_existing};
 
 /// Until the guard falls, this thread touches files as the owner of this directory of ours. None when it is not there.

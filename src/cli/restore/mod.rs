@@ -130,11 +130,11 @@ impl Work<'_> {
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
         let why = self.why_bad(&bad)?;
-        if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
-            return Err(self.plaintext());
-        }
         let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
         let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
+        if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
+            return Err(self.plaintext(versions.first()));
+        }
         let Some(version) =
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
