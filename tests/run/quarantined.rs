@@ -93,3 +93,26 @@ fn of_a_file_that_is_not_quarantined_nothing_else_is_said() {
         assert_eq!(stage.state(), None, "{file}");
     }
 }
+
+#[test]
+fn what_is_no_regular_file_is_neither_waited_for_nor_called_sound() {
+    let stage = Stage::new();
+    for file in ["/dev/zero", "/dev/null", "secrets"] {
+        let said = says(stage.locked(1).args(["restore", file]), 64);
+        assert!(said.starts_with(&format!("REFUSED: {file} is no regular file\n")), "{said}");
+    }
+    assert_eq!(stage.state(), None);
+}
+
+/// The only copy is the one from before: `--from proven` would lead nowhere.
+#[test]
+fn the_way_to_throw_plaintext_away_names_a_version_that_there_is() {
+    let stage = Stage::new();
+    ends(stage.locked(1).args(["sops", "decrypt"]).args(super::stage::DOTENV).args(["-i", FILE]), 0);
+    stage.let_leases_expire();
+    ends(&mut stage.set(2, &["-n"], "A", "1"), 72);
+    let said = says(stage.locked(2).args(["restore", FILE]), 72);
+    assert!(said.ends_with(&format!("throw the plaintext away: locked restore {FILE} --from before\n")), "{said}");
+    silent(stage.locked(2).args(["restore", FILE, "--from", "before"]));
+    assert_eq!(stage.keys(), ["FIRST=one", "SECOND=two"]);
+}

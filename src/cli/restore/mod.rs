@@ -55,6 +55,14 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     let target = Namer::new(Local::Make, &env)
         .name(&path)
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
+    // Reading a pipe would wait for ever, a device might never end.
+    if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
+        let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());
+        return Err(refuse(
+            &report::misuse(&format!("{shown} is no regular file"), "name the file itself"),
+            exit::USAGE,
+        ));
+    }
     let state = StateDir::open(&env).and_then(|state| state.copies().map(|copies| (state, copies)));
     // Without a state directory there are no copies, and HEAD may still have the file.
     let copies = state.as_ref().map_or_else(|_| PathBuf::new(), |(_, copies)| copies.clone());
@@ -122,11 +130,11 @@ impl Work<'_> {
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
         let why = self.why_bad(&bad)?;
-        if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
-            return Err(self.plaintext());
-        }
         let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
         let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
+        if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
+            return Err(self.plaintext(versions.first()));
+        }
         let Some(version) =
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
