@@ -15,7 +15,7 @@ use super::{Store, StoreError};
 /// does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
 ///
 /// # Errors
-/// [`StoreError::Unreachable`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
+/// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
 /// named file must not be used, or the machine does not tell its boots apart.
 pub fn open(
     env: &dyn Fn(&str) -> Option<OsString>,
@@ -56,7 +56,7 @@ fn unknown(configured: &OsStr) -> StoreError {
     let scheme: String =
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };
-    StoreError::Unreachable(format!(
+    StoreError::Unknown(format!(
         "LOCKED_STORE names {shown}, and this build knows only the embedded store (embedded, sqlite:FILE)"
     ))
 }
