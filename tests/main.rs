@@ -8,6 +8,7 @@ mod canary;
 mod creation;
 mod differential;
 mod docs;
+mod extras;
 mod git;
 mod holder;
 mod invocation;

@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
-use crate::run::{self, Context};
+use crate::run::{self, Account, Context};
 
 use super::options::{OnlyOptions, RunOptions};
 use super::verbs::{Line, Verb};
@@ -63,8 +63,8 @@ pub fn main(invocation: Invocation) -> Exit {
         }
     };
     let args = invocation.args.clone();
-    let context =
-        Context { invocation, clock: std::sync::Arc::new(SystemClock::new()), voice: Voice::Ready, ourselves };
+    let clock = std::sync::Arc::new(SystemClock::new());
+    let context = Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default() };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -144,10 +144,15 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     match parse(typed, ours) {
         Ok(typed) => {
             context.voice = typed.voice();
+            context.account = account(&context, &typed);
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
     }
+}
+
+fn account(context: &Context, options: &RunOptions) -> Account {
+    Account::to(options.report.as_deref(), &context.invocation.cwd)
 }
 
 fn parse(definition: clap::Command, ours: &[OsString]) -> Result<RunOptions, clap::Error> {
@@ -163,6 +168,7 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = || {
         let whole = parse(OnlyOptions::command(), ours).map_err(|error| misuse(&error))?;
         whole.checked().map_err(|what| {
+            context.account.because(&what);
             report::say(&report::misuse(&what, "locked --help").to_string());
             Exit::Code(exit::USAGE)
         })
@@ -190,10 +196,12 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Err(error) => return misuse(&error),
     };
     context.voice = line.options.voice();
+    context.account = account(&context, &line.options);
     match &line.verb {
         Verb::Run(verb) => {
             let options = || {
                 line.options.checked().map_err(|what| {
+                    context.account.because(&what);
                     report::say(&report::misuse(&what, "locked --help").to_string());
                     Exit::Code(exit::USAGE)
                 })

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,7 +15,7 @@ use crate::run::Options;
 use crate::terms::{ResourceName, SessionId, Times, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
-/// not inherit (`--resource`, `--dry-run`).
+/// not inherit (`--resource`, `--dry-run`, `--report`).
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options before the program")]
 pub struct RunOptions {
@@ -65,6 +66,11 @@ pub struct RunOptions {
     /// The exit status when somebody else holds it, instead of 75
     #[arg(long, value_name = "N", env = "LOCKED_CONFLICT_EXIT_CODE", value_parser = clap::value_parser!(u8))]
     pub conflict_exit_code: Option<u8>,
+
+    /// Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times,
+    /// exit, what became of the lease, what was found in the files, who was in the way
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// The session that this command belongs to
     #[arg(long, value_name = "UUID", env = "LOCKED_SESSION", hide_env_values = true)]

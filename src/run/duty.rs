@@ -6,12 +6,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock as _, Moment};
+use crate::settle::Decision;
 use crate::state;
 use crate::store::{Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
 use super::Before;
+use super::hold;
 use super::job::Job;
 
 /// How long one attempt to settle may take.
@@ -29,6 +31,15 @@ pub(super) struct Words {
 }
 
 impl Words {
+    pub(super) fn tokens(&self) -> Vec<FencingToken> {
+        self.tokens.iter().copied().map(FencingToken).collect()
+    }
+
+    /// For how long the lease has been ours.
+    pub(super) fn held(&self, job: &Job<'_>) -> Duration {
+        Moment(Duration::from_millis(self.sent)).until(job.context.clock.now())
+    }
+
     pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
         let names = job.plan.resources.iter().map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
         let tokens = self.tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -49,13 +60,24 @@ pub(super) struct KeeperDuty<'a> {
     job: &'a Job<'a>,
     /// Opened when first needed: most commands end before the first heartbeat.
     store: Option<Box<dyn Store>>,
+    words: Option<Words>,
     tokens: Vec<FencingToken>,
     before: Vec<Before>,
 }
 
 impl<'a> KeeperDuty<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job, store: None, tokens: Vec::new(), before: Vec::new() }
+        Self { job, store: None, words: None, tokens: Vec::new(), before: Vec::new() }
+    }
+
+    /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
+    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release) {
+        let (Outcome::Stopped(Cause::WrapperDied), Some(words)) = (outcome, &self.words) else { return };
+        let account = &self.job.context.account;
+        account.runs(&self.job.tokens_of(&self.tokens));
+        let (word, why) = hold::account_of(outcome, decision, &Ok(release));
+        account.ended(word, words.held(self.job), why.as_deref());
+        account.write();
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
@@ -77,9 +99,11 @@ impl Duty for KeeperDuty<'_> {
 
     fn begin(&mut self, words: &str) -> Result<Begin, String> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
-        self.tokens = words.tokens.iter().copied().map(FencingToken).collect();
+        self.tokens = words.tokens();
         self.before = self.job.observe().map_err(|error| error.to_string())?;
-        Ok(words.begin(self.job))
+        let begin = words.begin(self.job);
+        self.words = Some(words);
+        Ok(begin)
     }
 
     fn renew(&mut self, limit: Duration) -> Beat {
@@ -102,8 +126,9 @@ impl Duty for KeeperDuty<'_> {
         loop {
             let settled =
                 self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
-            if matches!(settled, Some(Ok(Release::Released | Release::NotOurs))) {
+            if let Some(Ok(release)) = settled {
                 state::discard(job.state, job.grant);
+                self.give_account(outcome, &decision, release);
                 return;
             }
             self.store = None;

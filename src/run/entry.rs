@@ -15,6 +15,8 @@ use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
 
+use super::Account;
+
 /// Which session this invocation belongs to.
 ///
 /// # Errors
@@ -55,6 +57,8 @@ pub struct Context {
     pub voice: Voice,
     /// Our own file, for stepping over ourselves.
     pub ourselves: FileId,
+    /// What is told to the file of `--report`.
+    pub account: Account,
 }
 
 /// The options of a run, checked.

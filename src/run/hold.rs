@@ -11,8 +11,9 @@ use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
+use crate::settle::Decision;
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::store::{Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
 use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -28,20 +29,16 @@ pub(super) const SETTLE: Duration = Duration::from_secs(2);
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
     // Before the first wait: the real program would show its arguments only while it runs.
     invocation::wipe_arguments();
-    match attempt(context, options, plan, order) {
-        Ok(exit) => exit,
-        Err(error) => {
-            report::say(&report::store_down(&error).to_string());
-            Exit::Code(exit::UNREACHABLE)
-        }
-    }
+    context.account.wants(plan, options.operation.as_deref());
+    attempt(context, options, plan, order)
+        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
 }
 
 fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Result<Exit, StoreError> {
     let state = StateDir::open(&env_of(context))?;
     let session = match super::session(context, options.session) {
         Ok(session) => session,
-        Err(refusal) => return Ok(refuse(&refusal, exit::USAGE)),
+        Err(refusal) => return Ok(refuse(context, &refusal, exit::USAGE)),
     };
     let job = Job {
         context,
@@ -104,13 +101,15 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Busy(busy) => {
             wrapper.dismiss();
+            job.context.account.in_the_way(&busy);
             let refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms());
-            Ok(refuse(&refusal, job.options.conflict_status).into())
+            Ok(refuse(job.context, &refusal, job.options.conflict_status).into())
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
+            job.context.account.in_the_way(&busy);
             let file = job.plan.files.first().map(files::shown);
-            Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
+            Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
 }
@@ -135,7 +134,9 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
     let witness = retry_witness(job.state, &job.owner.host_id);
     let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
     let mut asker = Asker { store, clock: job.context.clock.as_ref(), witness: &witness, notice: &mut notice };
+    let began = asker.clock.now();
     let obtained = lease::acquire(request, job.options.patience, &mut asker);
+    job.context.account.waited(began.until(job.context.clock.now()));
     waiting.done();
     obtained
 }
@@ -153,23 +154,25 @@ fn granted_run(
         Ok(Base::Sound(before)) => before,
         Ok(Base::Refused { refusal, status }) => {
             wrapper.dismiss();
-            return Ok(refuse(&refusal, status).into());
+            return Ok(refuse(job.context, &refusal, status).into());
         }
         Err(error) => {
             wrapper.dismiss();
             return Err(error);
         }
     };
+    job.context.account.runs(&granted.tokens);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
     let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));
+            job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
             wrapper.leave_to_keeper();
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
         }
     };
-    Ok(finish(job, outcome, &before, &tokens, store, wrapper))
+    Ok(finish(job, outcome, &before, words, store, wrapper))
 }
 
 /// Everything from here on yields values: no path out of it forgets the lease.
@@ -177,12 +180,14 @@ fn finish(
     job: &Job<'_>,
     outcome: Outcome,
     before: &[super::Before],
-    tokens: &[FencingToken],
+    words: &Words,
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
     let (decision, receipts) = job.decide(outcome, before);
-    let settled = job.settle(store, tokens, &decision, receipts, SETTLE);
+    let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
+    let (word, why) = account_of(outcome, &decision, &settled);
+    job.context.account.ended(word, words.held(job), why.as_deref());
     tell(job, outcome, &decision);
     match settled {
         Ok(Release::Released) => wrapper.dismiss(),
@@ -202,7 +207,7 @@ fn finish(
     decision.exit.into()
 }
 
-fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
+fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
     if job.context.voice == Voice::Quiet {
         return;
     }
@@ -222,7 +227,24 @@ fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
     }
 }
 
-fn refuse(refusal: &Refusal, status: i32) -> Exit {
+/// What became of the lease, and why, as `--report` has it.
+pub(super) fn account_of(
+    outcome: Outcome,
+    decision: &Decision,
+    settled: &Result<Release, StoreError>,
+) -> (&'static str, Option<String>) {
+    match (settled, outcome, &decision.ending) {
+        (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
+        (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
+        (Ok(_), Outcome::Stopped(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
+        (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
+        (Ok(Release::Released), _, Ending::Keep { reason, .. }) => ("kept", Some(reason.clone())),
+        (Ok(Release::Released), _, Ending::Release(_)) => ("released", None),
+    }
+}
+
+fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {
+    context.account.refused(refusal);
     report::say(&refusal.to_string());
     Exit::Code(status)
 }

@@ -13,7 +13,7 @@ use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
 use crate::supervise::{Order, Outcome};
-use crate::terms::{FencingToken, GrantId, LeaseKey};
+use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
 use super::{Before, Context, Options, files, receipt};
 
@@ -32,10 +32,14 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// The resources with these tokens.
+    pub(super) fn tokens_of(&self, tokens: &[FencingToken]) -> Vec<(Resource, FencingToken)> {
+        self.plan.resources.iter().cloned().zip(tokens.iter().copied()).collect()
+    }
+
     /// The holding with these tokens, which are in the plan's order of resources.
     pub(super) fn holding(&self, tokens: &[FencingToken]) -> Holding {
-        let resources = self.plan.resources.iter().cloned().zip(tokens.iter().copied()).collect();
-        Holding::Grant { grant: self.grant, key: self.key.clone(), resources }
+        Holding::Grant { grant: self.grant, key: self.key.clone(), resources: self.tokens_of(tokens) }
     }
 
     /// How the files are now.
@@ -74,6 +78,7 @@ impl Job<'_> {
     /// What becomes of the lease after this outcome, with the receipts of what was proven.
     pub(super) fn decide(&self, outcome: Outcome, before: &[Before]) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
+        self.context.account.found(&findings);
         let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
         let facts = Facts {
             outcome,

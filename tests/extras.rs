@@ -1,0 +1,4 @@
+//! What stands beside the way through: reports, hooks, effects out of reach, runs by force; on real processes.
+
+mod report;
+mod stage;
