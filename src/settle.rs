@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | never started | – | release as failed |
 //! | any | one is bad | quarantine, exit 72 |
+//! | stopped by us, but for a process that lives on | not bad | nobody is let in for one TTL |
+//! | stopped by us, its effect out of reach | not bad | nobody is let in for one TTL |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
 //! | failed | unchanged | keep, others may take it at once |
@@ -44,6 +46,8 @@ pub struct Facts<'a> {
     pub findings: &'a [Finding],
     /// `--keep`.
     pub keep_asked: bool,
+    /// Its effect does not stop with its processes.
+    pub remote: bool,
     /// The TTL of the lease.
     pub ttl: Duration,
 }
@@ -80,6 +84,13 @@ pub enum Telling {
         /// For how long.
         keep_for: Duration,
     },
+    /// Something of it may still be running, and nobody is let in.
+    MayRunOn {
+        /// What.
+        reason: String,
+        /// For how long.
+        lasts: Duration,
+    },
     /// No key was at hand: only the structure was checked.
     Unverified {
         /// Which.
@@ -97,13 +108,17 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         let telling = Some(Telling::Bad { shown: shown.to_owned(), fault: fault.clone() });
         return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
     }
+    if let Some(reason) = runs_on(facts) {
+        let telling = Some(Telling::MayRunOn { reason: reason.clone(), lasts: facts.ttl });
+        return Decision { ending: Ending::Linger { reason }, exit, telling };
+    }
     if let Some(shown) = facts.findings.iter().find(|f| f.verdict == Some(Verdict::OpenEdit)).map(|f| f.shown.clone()) {
         let reason = format!("{shown} is plaintext (an open edit)");
         let ending = Ending::Keep { reason, keep_for: MAX_HOLD, takeable: false };
         return Decision { ending, exit, telling: Some(Telling::OpenEdit { shown }) };
     }
     match facts.outcome {
-        Outcome::NeverStarted(_) | Outcome::Stopped(_) => {
+        Outcome::NeverStarted(_) | Outcome::Stopped(_) | Outcome::Stuck { .. } => {
             Decision { ending: Ending::Release(Ended::Failed), exit, telling: None }
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
@@ -135,6 +150,17 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
     Decision { ending, exit, telling: Some(Telling::Kept { keep_for: facts.ttl }) }
 }
 
+/// What of a tree that we stopped may go on all the same.
+fn runs_on(facts: &Facts<'_>) -> Option<String> {
+    match facts.outcome {
+        Outcome::Stuck { pid, .. } => Some(format!("process {pid} could not be stopped")),
+        Outcome::Stopped(_) if facts.remote => {
+            Some("it was stopped here, but its effect may still be running elsewhere".to_owned())
+        }
+        _ => None,
+    }
+}
+
 fn bad(findings: &[Finding]) -> Option<(&str, &Fault)> {
     findings.iter().find_map(|finding| match &finding.verdict {
         Some(Verdict::Bad(fault)) => Some((finding.shown.as_str(), fault)),
@@ -155,7 +181,7 @@ pub fn status(outcome: Outcome) -> Exit {
         Outcome::Exited(code) => Exit::Code(code),
         Outcome::Signaled(signal) => Exit::Signal(signal),
         Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
-        Outcome::Stopped(_) => Exit::Code(exit::LOST),
+        Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(exit::LOST),
     }
 }
 
@@ -177,7 +203,7 @@ mod tests {
 
     fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
         let ttl = Duration::from_secs(1800);
-        let decision = decide(&Facts { outcome, succeeded, findings, keep_asked, ttl });
+        let decision = decide(&Facts { outcome, succeeded, findings, keep_asked, remote: false, ttl });
         (decision.ending, decision.exit)
     }
 
@@ -225,6 +251,32 @@ mod tests {
         let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(Some(Verdict::OpenEdit))], false);
         assert!(matches!(ending, Ending::Keep { takeable: false, keep_for: MAX_HOLD, .. }));
         assert_eq!(exit, Exit::OK);
+    }
+
+    #[test]
+    fn what_cannot_be_stopped_lets_nobody_in() {
+        let ttl = Duration::from_secs(1800);
+        let stuck = Outcome::Stuck { cause: Cause::Deadline, pid: 123 };
+        for (outcome, remote, reason) in [
+            (stuck, false, "process 123 could not be stopped"),
+            (stuck, true, "process 123 could not be stopped"),
+            (Outcome::Stopped(Cause::Gone), true, "it was stopped here, but its effect may still be running elsewhere"),
+        ] {
+            for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
+                let findings = [finding(verdict)];
+                let facts = Facts { outcome, succeeded: false, findings: &findings, keep_asked: true, remote, ttl };
+                let Decision { ending, exit, telling } = decide(&facts);
+                assert_eq!(ending, Ending::Linger { reason: reason.to_owned() });
+                assert_eq!(exit, Exit::Code(exit::LOST));
+                assert_eq!(telling, Some(Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }));
+            }
+        }
+        let ended = Outcome::Exited(0);
+        let facts = Facts { outcome: ended, succeeded: true, findings: &[], keep_asked: false, remote: true, ttl };
+        assert_eq!(decide(&facts).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
+        let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
+        let facts = Facts { outcome: stuck, succeeded: false, findings: &bad, keep_asked: false, remote: true, ttl };
+        assert!(matches!(decide(&facts).ending, Ending::Quarantine { .. }), "worse comes first");
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! What stands beside the way through: reports, hooks, effects out of reach, runs by force; on real processes.
 
+mod beyond;
 mod report;
 mod stage;

@@ -26,6 +26,9 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             "locked: the command failed after it had written; {resources} stays with this session for {}, run it again to go on",
             show_duration(*keep_for)
         ),
+        Telling::MayRunOn { reason, lasts } => {
+            format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
+        }
         Telling::Unverified { shown, why } => format!("locked: {shown} is whole, but was not decrypted: {why}"),
     }
 }
@@ -33,11 +36,24 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
 /// The child was stopped.
 #[must_use]
 pub fn lost(resources: &str, cause: Cause) -> String {
+    stopped(
+        resources,
+        cause,
+        "the program and everything that it had started were stopped, so that no second writer meets them",
+    )
+}
+
+/// The child was stopped, but for one process of it.
+#[must_use]
+pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {
+    stopped(resources, cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
+}
+
+fn stopped(resources: &str, cause: Cause, why: &str) -> String {
     Refusal {
         word: "LOST",
         what: format!("the lease of {resources} {}", cause.clause()),
-        why: "the program and everything that it had started were stopped, so that no second writer meets them"
-            .to_owned(),
+        why: why.to_owned(),
         retry: "yes, after a look at the file".to_owned(),
         next: format!("locked status {resources}"),
     }

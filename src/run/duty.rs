@@ -72,7 +72,7 @@ impl<'a> KeeperDuty<'a> {
 
     /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
     fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release) {
-        let (Outcome::Stopped(Cause::WrapperDied), Some(words)) = (outcome, &self.words) else { return };
+        let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
         let account = &self.job.context.account;
         account.runs(&self.job.tokens_of(&self.tokens));
         let (word, why) = hold::account_of(outcome, decision, &Ok(release));

@@ -127,7 +127,7 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
         mode: Mode::Try,
         live: Some(live.live()),
         files,
-        remote: false,
+        remote: job.plan.remote,
         gone: Vec::new(),
     };
     let mut waiting = Waiting::new(job.wanted(), job.context.voice);
@@ -193,7 +193,7 @@ fn finish(
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
-            if !matches!(outcome, Outcome::Stopped(_)) {
+            if outcome.cause().is_none() {
                 report::say(&report::lost(&job.wanted(), supervise::Cause::Gone));
                 return Exit::Code(exit::LOST).into();
             }
@@ -213,6 +213,7 @@ fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
     }
     match outcome {
         Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
+        Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
         Outcome::NeverStarted(errno) => {
             let error = std::io::Error::from_raw_os_error(errno);
             report::say(&format!("locked: the program cannot be executed: {error}"));
@@ -233,12 +234,15 @@ pub(super) fn account_of(
     decision: &Decision,
     settled: &Result<Release, StoreError>,
 ) -> (&'static str, Option<String>) {
-    match (settled, outcome, &decision.ending) {
+    match (settled, outcome.cause(), &decision.ending) {
         (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
         (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
-        (Ok(_), Outcome::Stopped(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
+        (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
+        (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
         (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
-        (Ok(Release::Released), _, Ending::Keep { reason, .. }) => ("kept", Some(reason.clone())),
+        (Ok(Release::Released), _, Ending::Keep { reason, .. } | Ending::Linger { reason }) => {
+            ("kept", Some(reason.clone()))
+        }
         (Ok(Release::Released), _, Ending::Release(_)) => ("released", None),
     }
 }

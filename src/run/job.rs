@@ -85,6 +85,7 @@ impl Job<'_> {
             succeeded,
             findings: &findings,
             keep_asked: self.options.keep,
+            remote: self.plan.remote,
             ttl: self.options.times.ttl,
         };
         let mut receipts = Vec::new();

@@ -89,7 +89,8 @@ fn go(
             context.account.passes(&reason);
             pass_through(context, &order)
         }
-        Ok(Plan::Hold(plan)) => {
+        Ok(Plan::Hold(mut plan)) => {
+            plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
             match options() {
                 Ok(options) => hold::hold(context, &options, &plan, &order),

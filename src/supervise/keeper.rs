@@ -78,7 +78,7 @@ fn keep_watch<D: Duty>(
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
 fn never_started<D: Duty>(link: &Link, duty: &mut D, errno: i32, left: Duration, clock: &dyn Clock) -> io::Result<()> {
     let outcome = Outcome::NeverStarted(errno);
-    link.say(&Tale::Ended { outcome, stubborn: Vec::new() })?;
+    link.say(&Tale::Ended(outcome))?;
     if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
         duty.finish(outcome, clock.now().after(left));
     }
@@ -135,7 +135,7 @@ impl<D: Duty> Keeper<'_, D> {
             _ => return Ok(()),
         };
         self.course.ended(outcome);
-        self.link.say(&Tale::Ended { outcome, stubborn: Vec::new() })
+        self.link.say(&Tale::Ended(outcome))
     }
 
     /// True when there is nothing left to do.
@@ -147,10 +147,7 @@ impl<D: Duty> Keeper<'_, D> {
         }
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
-            Phase::Running => {
-                let _stubborn = self.stop_tree(WRAPPER_DIED_GRACE);
-                Outcome::Stopped(Cause::WrapperDied)
-            }
+            Phase::Running => Outcome::stopped(Cause::WrapperDied, &self.stop_tree(WRAPPER_DIED_GRACE)),
         };
         self.duty.finish(outcome, self.course.stop_at());
         Ok(true)
@@ -195,10 +192,9 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
-        let stubborn = self.stop_tree(self.watch.times.grace);
-        let outcome = Outcome::Stopped(cause);
+        let outcome = Outcome::stopped(cause, &self.stop_tree(self.watch.times.grace));
         self.course.stopped(outcome);
-        self.link.say(&Tale::Ended { outcome, stubborn })
+        self.link.say(&Tale::Ended(outcome))
     }
 
     fn stop_tree(&self, grace: Duration) -> Vec<i32> {

@@ -30,8 +30,8 @@ pub(super) enum Tale {
     Renewed { sent: u64, lasts: u64 },
     /// Its tree is being stopped.
     Stopping,
-    /// It ended, or its tree was stopped. `stubborn` are processes that are alive and could not be killed.
-    Ended { outcome: Outcome, stubborn: Vec<i32> },
+    /// It ended, or its tree was stopped.
+    Ended(Outcome),
 }
 
 /// One end of the socket.

@@ -73,6 +73,29 @@ pub enum Outcome {
     NeverStarted(i32),
     /// We stopped its whole tree.
     Stopped(Cause),
+    /// We stopped its tree, but for this process, which is alive and cannot be killed (it became another user).
+    Stuck {
+        /// Why it was to be stopped.
+        cause: Cause,
+        /// The first of those that live on.
+        pid: i32,
+    },
+}
+
+impl Outcome {
+    /// What stopping a tree came to.
+    pub(crate) fn stopped(cause: Cause, stubborn: &[i32]) -> Self {
+        stubborn.first().map_or(Self::Stopped(cause), |&pid| Self::Stuck { cause, pid })
+    }
+
+    /// Why we stopped it, if we did.
+    #[must_use]
+    pub fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Stopped(cause) | Self::Stuck { cause, .. } => Some(cause),
+            Self::Exited(_) | Self::Signaled(_) | Self::NeverStarted(_) => None,
+        }
+    }
 }
 
 /// Why a tree was stopped.

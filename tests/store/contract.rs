@@ -80,6 +80,7 @@ macro_rules! every_promise {
             settling: a_set_is_settled_whole_or_not_at_all;
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
+            settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             debt: the_successor_of_a_crash_is_told_what_to_prove;
             debt: debts_outlive_two_crashes;
             debt: recording_files_pays_the_debt;
