@@ -1,5 +1,6 @@
 //! What stands beside the way through: reports, hooks, effects out of reach, runs by force; on real processes.
 
 mod beyond;
+mod on_lost;
 mod report;
 mod stage;

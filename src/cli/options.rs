@@ -67,6 +67,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", env = "LOCKED_CONFLICT_EXIT_CODE", value_parser = clap::value_parser!(u8))]
     pub conflict_exit_code: Option<u8>,
 
+    /// Run this with `sh -c` once when the lease was lost, with LOCKED_RESOURCES and LOCKED_LOST_CAUSE (deadline, gone,
+    /// revoked, stopped-job, keeper-died) in its environment, for at most 30s
+    #[arg(long, value_name = "CMD", env = "LOCKED_ON_LOST", hide_env_values = true)]
+    pub on_lost: Option<OsString>,
+
     /// Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times,
     /// exit, what became of the lease, what was found in the files, who was in the way
     #[arg(long, value_name = "FILE")]
@@ -124,6 +129,7 @@ impl RunOptions {
             session: self.session.map(SessionId),
             keep: self.keep,
             canary: !self.no_canary,
+            on_lost: self.on_lost.clone(),
             conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),
         })
     }

@@ -76,6 +76,8 @@ pub struct Options {
     pub keep: bool,
     /// Not `--no-canary`.
     pub canary: bool,
+    /// `--on-lost`.
+    pub on_lost: Option<OsString>,
     /// `--conflict-exit-code`.
     pub conflict_status: i32,
 }

@@ -14,13 +14,13 @@ use crate::report::{self, Refusal, Voice, Waiting};
 use crate::settle::Decision;
 use crate::state::{LiveFile, StateDir};
 use crate::store::{Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
-use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
+use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
 use super::job::Job;
-use super::{Context, Options, arbiter, env_of, files, retry_witness};
+use super::{Context, Options, arbiter, env_of, files, on_lost, retry_witness};
 
 /// How long giving the lease back may take before the keeper goes on with it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
@@ -189,22 +189,28 @@ fn finish(
     let (word, why) = account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
     tell(job, outcome, &decision);
+    let mut lost = outcome.cause();
+    let mut ended = Ended::from(decision.exit);
     match settled {
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
-            if outcome.cause().is_none() {
-                report::say(&report::lost(&job.wanted(), supervise::Cause::Gone));
-                return Exit::Code(exit::LOST).into();
+            if lost.is_none() {
+                report::say(&report::lost(&job.wanted(), Cause::Gone));
+                (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            return Ended { exit: decision.exit, left_to_keeper: true };
+            ended.left_to_keeper = true;
         }
     }
-    decision.exit.into()
+    // Order: after the settling, so that whom the command tells finds the lease as it is.
+    if let Some(cause) = lost {
+        on_lost::run(job, cause);
+    }
+    ended
 }
 
 fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {

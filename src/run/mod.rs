@@ -11,6 +11,7 @@ mod files;
 mod hint;
 mod hold;
 mod job;
+mod on_lost;
 mod proof;
 mod receipt;
 

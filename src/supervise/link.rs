@@ -87,6 +87,19 @@ impl AsFd for Link {
 
 /// Says in one word why a tree was stopped.
 impl Cause {
+    /// One word for programs: `LOCKED_LOST_CAUSE`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deadline => "deadline",
+            Self::Gone => "gone",
+            Self::Revoked => "revoked",
+            Self::StoppedJob => "stopped-job",
+            Self::WrapperDied => "wrapper-died",
+            Self::KeeperDied => "keeper-died",
+        }
+    }
+
     /// A clause for messages: "the lease …".
     #[must_use]
     pub fn clause(self) -> &'static str {
