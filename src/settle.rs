@@ -23,6 +23,9 @@ use crate::supervise::Outcome;
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
+/// sops' own status for an edit whose editor failed (`NoEditorFound` in cmd/sops/codes of sops 3.11): what we give out
+/// for an edit that we stopped, since the lease was not lost, and callers of sops know it.
+pub const EDITOR_FAILED: i32 = 201;
 /// How long an open edit may last: 2 hours.
 pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -181,7 +184,8 @@ pub fn status(outcome: Outcome) -> Exit {
         Outcome::Exited(code) => Exit::Code(code),
         Outcome::Signaled(signal) => Exit::Signal(signal),
         Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
-        Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(exit::LOST),
+        Outcome::Stopped(cause) | Outcome::Stuck { cause, .. } if cause.is_loss() => Exit::Code(exit::LOST),
+        Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(EDITOR_FAILED),
     }
 }
 
@@ -283,6 +287,8 @@ mod tests {
     fn what_we_stopped_ends_as_failed_and_lost() {
         let (ending, exit) = decided(Outcome::Stopped(Cause::Gone), false, &[finding(None)], true);
         assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::LOST)));
+        let (ending, exit) = decided(Outcome::Stopped(Cause::EditorLoop), false, &[finding(None)], false);
+        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(201)), "not lost: sops' own status");
         let (ending, exit) = decided(Outcome::NeverStarted(13), false, &[finding(None)], false);
         assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::NOT_EXECUTABLE)));
     }

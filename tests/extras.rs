@@ -1,6 +1,7 @@
 //! What stands beside the way through: reports, hooks, effects out of reach, runs by force; on real processes.
 
 mod beyond;
+mod editor;
 mod on_lost;
 mod report;
 mod stage;

@@ -7,7 +7,7 @@ mod time;
 mod waiting;
 
 pub use refusal::{Refusal, busy, misuse, no_session, quarantined, store_down};
-pub use telling::{kept_by_keeper, lost, no_lease, stuck, telling};
+pub use telling::{editor_loop, kept_by_keeper, lost, no_lease, stuck, telling};
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;
 

@@ -43,6 +43,19 @@ pub fn lost(resources: &str, cause: Cause) -> String {
     )
 }
 
+/// An edit was stopped whose editor was started again and again.
+#[must_use]
+pub fn editor_loop(operation: &str) -> String {
+    Refusal {
+        word: "STOPPED",
+        what: format!("{operation}: its editor was started again and again"),
+        why: "what it saved is not valid, and nobody answers sops' question: standard input is no terminal".to_owned(),
+        retry: "no, not with this editor".to_owned(),
+        next: "use `sops set`, or save valid content; sops may have left its plaintext in TMPDIR".to_owned(),
+    }
+    .to_string()
+}
+
 /// The child was stopped, but for one process of it.
 #[must_use]
 pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {

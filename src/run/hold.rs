@@ -1,6 +1,7 @@
 //! A run under a lease, from the state directory to the exit.
 #![forbid(unsafe_code)]
 
+use std::io::IsTerminal as _;
 use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
@@ -54,7 +55,8 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     };
     // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
     let live = LiveFile::create(&state, job.grant, context.clock.now())?;
-    let watch = Watch { times: options.times, stopped_max: options.times.ttl };
+    let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
+    let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
@@ -189,7 +191,7 @@ fn finish(
     let (word, why) = account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
     tell(job, outcome, &decision);
-    let mut lost = outcome.cause();
+    let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);
     match settled {
         Ok(Release::Released) => wrapper.dismiss(),
@@ -218,6 +220,7 @@ fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
         return;
     }
     match outcome {
+        Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
         Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
         Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
         Outcome::NeverStarted(errno) => {
@@ -240,7 +243,8 @@ pub(super) fn account_of(
     decision: &Decision,
     settled: &Result<Release, StoreError>,
 ) -> (&'static str, Option<String>) {
-    match (settled, outcome.cause(), &decision.ending) {
+    let looped = outcome.cause() == Some(Cause::EditorLoop);
+    match (settled, outcome.cause().filter(|cause| cause.is_loss()), &decision.ending) {
         (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
         (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
         (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
@@ -249,7 +253,9 @@ pub(super) fn account_of(
         (Ok(Release::Released), _, Ending::Keep { reason, .. } | Ending::Linger { reason }) => {
             ("kept", Some(reason.clone()))
         }
-        (Ok(Release::Released), _, Ending::Release(_)) => ("released", None),
+        (Ok(Release::Released), _, Ending::Release(_)) => {
+            ("released", looped.then(|| "the editor was started again and again".to_owned()))
+        }
     }
 }
 

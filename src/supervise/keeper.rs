@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::clock::{Clock, Moment};
 
 use super::course::{Act, Course, Phase};
+use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Side, Signals, Timer};
 use super::{Beat, Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
@@ -72,7 +73,8 @@ fn keep_watch<D: Duty>(
     unix::null_stdio()?;
     unix::close_all_but(&own);
     let course = Course::new(watch, begin.sent, begin.lasts);
-    Keeper { watch, clock, link, signals, timer, duty, child, course }.work()
+    let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
+    Keeper { watch, clock, link, signals, timer, duty, child, course, editors }.work()
 }
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
@@ -94,12 +96,13 @@ struct Keeper<'a, D> {
     duty: D,
     child: i32,
     course: Course,
+    editors: Option<Editors>,
 }
 
 impl<D: Duty> Keeper<'_, D> {
     fn work(mut self) -> io::Result<()> {
         loop {
-            self.timer.set(self.course.wake_at())?;
+            self.timer.set(self.wake_at())?;
             let ready = unix::wait_readable(&[self.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()], None)?;
             if ready[2] {
                 self.timer.clear();
@@ -112,7 +115,20 @@ impl<D: Duty> Keeper<'_, D> {
                 return Ok(());
             }
             self.look_at_clock()?;
+            self.look_at_editor()?;
         }
+    }
+
+    fn wake_at(&self) -> Option<Moment> {
+        let look = self.editors.as_ref().filter(|_| self.course.phase() == Phase::Running).map(Editors::next_look);
+        self.course.wake_at().into_iter().chain(look).min()
+    }
+
+    fn look_at_editor(&mut self) -> io::Result<()> {
+        let Some(editors) = self.editors.as_mut().filter(|_| self.course.phase() == Phase::Running) else {
+            return Ok(());
+        };
+        if editors.look(self.child, self.clock.now()) { self.lose(Cause::EditorLoop) } else { Ok(()) }
     }
 
     fn look_at_child(&mut self) -> io::Result<()> {

@@ -97,6 +97,7 @@ impl Cause {
             Self::StoppedJob => "stopped-job",
             Self::WrapperDied => "wrapper-died",
             Self::KeeperDied => "keeper-died",
+            Self::EditorLoop => "editor-loop",
         }
     }
 
@@ -110,6 +111,7 @@ impl Cause {
             Self::StoppedJob => "was held for a stopped job for as long as that may be",
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
+            Self::EditorLoop => "was for an edit whose editor was started again and again",
         }
     }
 }

@@ -14,6 +14,7 @@
 
 mod child;
 mod course;
+mod editor;
 mod keeper;
 mod link;
 mod tree;
@@ -113,6 +114,16 @@ pub enum Cause {
     WrapperDied,
     /// The keeper died.
     KeeperDied,
+    /// sops started its editor again and again, and nobody was there to see it. The lease was ours all the time.
+    EditorLoop,
+}
+
+impl Cause {
+    /// Was the lease lost, or what guards it? (Else we stopped the program for its own sake.)
+    #[must_use]
+    pub fn is_loss(self) -> bool {
+        self != Self::EditorLoop
+    }
 }
 
 /// What one renew came to.
@@ -160,6 +171,8 @@ pub struct Watch {
     pub times: Times,
     /// How long a stopped job (Ctrl-Z) is renewed.
     pub stopped_max: Duration,
+    /// It is an edit without a terminal: stop it when its editor goes round in a circle.
+    pub edits_unseen: bool,
 }
 
 /// Leaves this process as the program left: with its status, or dead by its signal.

@@ -157,6 +157,18 @@ impl Drop for Running {
     }
 }
 
+/// Runs it to its end, which must come; what it says on standard error goes through a file, so that nothing that it leaves
+/// behind can hold us up.
+#[track_caller]
+pub(crate) fn bounded(command: &mut Command) -> (Option<i32>, String) {
+    let said = tempfile::NamedTempFile::new().expect("file");
+    let stderr = said.as_file().try_clone().expect("descriptor");
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).spawn().expect("it starts");
+    let mut run = Running { child, line: String::new() };
+    let status = until("it ends", || run.child.try_wait().expect("waited"));
+    (status.code(), fs::read_to_string(said.path()).expect("UTF-8"))
+}
+
 /// Runs it, and wants this exit status.
 #[track_caller]
 pub(crate) fn ends(command: &mut Command, status: i32) -> Output {
