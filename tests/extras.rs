@@ -2,6 +2,7 @@
 
 mod beyond;
 mod editor;
+mod force;
 mod on_lost;
 mod report;
 mod stage;

@@ -14,7 +14,7 @@
 //! | `waited_ms` | how long we waited for the lease |
 //! | `held_ms` | from the grant to its end |
 //! | `exit` | how we exit: `{"code": N}` or `{"signal": N}`; `null` after `pass`, where the program itself exits |
-//! | `ended` | what became of the lease: `released`, `kept`, `quarantined`, `lost`, `not-ours` (somebody had taken it), `left-to-keeper` (the store was down; a background process tries on) |
+//! | `ended` | what became of the lease: `released`, `kept`, `quarantined`, `lost`, `not-ours` (somebody had taken it), `left-to-keeper` (the store was down; a background process tries on), `forced` (there was none) |
 //! | `reason` | why it went so, in one sentence |
 //! | `forced` | the reason given with `--force`, when the program ran without a lease |
 //! | `files` | each with `path` and `verdict` (`unchanged`, `sound`, `unverified`, `open-edit`, `bad`), and why |

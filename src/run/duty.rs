@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock as _, Moment};
 use crate::settle::Decision;
 use crate::state;
-use crate::store::{Release, Renewal, Store};
+use crate::store::{Live, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
 use super::Before;
+use super::forced;
 use super::hold;
 use super::job::Job;
+use super::spool;
 
 /// How long one attempt to settle may take.
 const ATTEMPT: Duration = Duration::from_secs(2);
@@ -26,11 +28,32 @@ pub(super) struct Words {
     pub(super) sent: u64,
     /// For how long it was granted, ms.
     pub(super) lasts: u64,
-    /// The tokens, in the plan's order of resources.
+    /// The tokens, in the plan's order of resources; none for a run by force.
     pub(super) tokens: Vec<i64>,
+    /// The run is by force and holds nothing.
+    pub(super) forced: bool,
+    /// Device and inode of the live file, where the spool is told of a run by force.
+    pub(super) live: Option<(u64, u64)>,
 }
 
 impl Words {
+    /// Those of a run that holds nothing, and so has all the time.
+    pub(super) fn forced(job: &Job<'_>, live: Live, in_refuge: bool) -> Self {
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            sent: ms(job.context.clock.now().0),
+            lasts: ms(job.options.times.ttl),
+            tokens: Vec::new(),
+            forced: true,
+            live: (!in_refuge).then_some((live.device, live.inode)),
+        }
+    }
+
+    /// The live file that an entry in the spool names.
+    pub(super) fn spooled(&self) -> Option<Live> {
+        self.live.map(|(device, inode)| Live { device, inode })
+    }
+
     pub(super) fn tokens(&self) -> Vec<FencingToken> {
         self.tokens.iter().copied().map(FencingToken).collect()
     }
@@ -41,7 +64,8 @@ impl Words {
     }
 
     pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
-        let names = job.plan.resources.iter().map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
+        let held = job.plan.resources.iter().filter(|_| !self.forced);
+        let names = held.map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
         let tokens = self.tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         Begin {
             sent: Moment(Duration::from_millis(self.sent)),
@@ -82,7 +106,7 @@ impl<'a> KeeperDuty<'a> {
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = super::open_store(self.job.context, self.job.state).ok();
+            self.store = super::entry::open_for_keeper(self.job.context, self.job.state).ok();
         }
         self.store.as_mut()
     }
@@ -107,6 +131,9 @@ impl Duty for KeeperDuty<'_> {
     }
 
     fn renew(&mut self, limit: Duration) -> Beat {
+        if self.words.as_ref().is_some_and(|words| words.forced) {
+            return Beat::Renewed(self.job.options.times.ttl);
+        }
         let holding = self.job.holding(&self.tokens);
         let Some(store) = self.store() else { return Beat::Unknown };
         match store.renew(&holding, limit) {
@@ -122,7 +149,13 @@ impl Duty for KeeperDuty<'_> {
 
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
-        let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before));
+        let before = std::mem::take(&mut self.before);
+        let (decision, receipts) = job.decide(outcome, &before);
+        if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
+            // What cannot be recorded stays as it was written at the start: unsettled.
+            let _unsettled = forced::note(job, words, &before, spool::end_of(&decision), receipts);
+            return;
+        }
         loop {
             let settled =
                 self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));

@@ -15,7 +15,7 @@ use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
 
-use super::Account;
+use super::{Account, spool};
 
 /// Which session this invocation belongs to.
 ///
@@ -38,11 +38,18 @@ pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, 
     .map_err(|error| report::no_session(&error))
 }
 
-/// The store.
+/// The store. It is told of forced runs first, if there were any.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub fn open_store(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
+    let mut store = open_for_keeper(context, state)?;
+    spool::send(state, context.invocation.var("LOCKED_STORE").as_deref(), store.as_mut());
+    Ok(store)
+}
+
+/// The store, for who has a deadline to keep: nobody is told of anything.
+pub(super) fn open_for_keeper(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
     store::open(&env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
 }
 
@@ -76,6 +83,8 @@ pub struct Options {
     pub keep: bool,
     /// Not `--no-canary`.
     pub canary: bool,
+    /// The reason of `--force`.
+    pub force: Option<String>,
     /// `--on-lost`.
     pub on_lost: Option<OsString>,
     /// `--conflict-exit-code`.

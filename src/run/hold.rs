@@ -21,7 +21,7 @@ use crate::terms::{FencingToken, GrantId, LeaseKey};
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
 use super::job::Job;
-use super::{Context, Options, arbiter, env_of, files, on_lost, retry_witness};
+use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness};
 
 /// How long giving the lease back may take before the keeper goes on with it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
@@ -36,7 +36,8 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
 }
 
 fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Result<Exit, StoreError> {
-    let state = StateDir::open(&env_of(context))?;
+    let grant = GrantId::random();
+    let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session) {
         Ok(session) => session,
         Err(refusal) => return Ok(refuse(context, &refusal, exit::USAGE)),
@@ -48,28 +49,32 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
         order,
         copies: state.copies()?,
         owner: owner(context, options, plan, &session, &state),
-        grant: GrantId::random(),
+        grant,
         key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
         arbiter: arbiter::arbiter(context, Some(&order.program)),
         state: &state,
     };
     // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
-    let live = LiveFile::create(&state, job.grant, context.clock.now())?;
     let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
     let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
-    let exit = under_watch(&job, &live, wrapper);
+    let (shelter, down) = refuge.map_or((None, None), |(directory, error)| (Some(directory), Some(error)));
+    let exit = under_watch(&job, &live, wrapper, down);
+    if let Some(shelter) = shelter.filter(|_| matches!(&exit, Ok(ended) if ended.exit == Exit::Code(exit::QUARANTINED)))
+    {
+        report::say(&format!("locked: how the file was before is kept below {}", shelter.keep().display()));
+    }
     if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
         live.remove();
     }
     exit.map(|ended| ended.exit)
 }
 
-struct Ended {
-    exit: Exit,
-    left_to_keeper: bool,
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) left_to_keeper: bool,
 }
 
 impl From<Exit> for Ended {
@@ -78,16 +83,31 @@ impl From<Exit> for Ended {
     }
 }
 
-fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended, StoreError> {
-    let asked = super::open_store(job.context, job.state).and_then(|mut store| {
-        let before = job.observe().map_err(|error| unreadable(job, &error))?;
-        let records = job.records(&before);
+fn under_watch(
+    job: &Job<'_>,
+    live: &LiveFile,
+    wrapper: Wrapper,
+    down: Option<StoreError>,
+) -> Result<Ended, StoreError> {
+    let records = match job.observe() {
+        Ok(before) => job.records(&before),
+        Err(error) => {
+            wrapper.dismiss();
+            return Err(unreadable(job, &error));
+        }
+    };
+    let in_refuge = down.is_some();
+    let opened = down.map_or_else(|| super::open_store(job.context, job.state), Err);
+    let asked = opened.and_then(|mut store| {
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
-        Ok((store, records, obtained))
+        Ok((store, obtained))
     });
-    let (mut store, records, obtained) = match asked {
+    let (mut store, obtained) = match asked {
         Ok(asked) => asked,
         Err(error) => {
+            if let Some(reason) = job.options.force.as_deref().filter(|_| forced::answers(&error)) {
+                return forced::run(job, reason, live.live(), in_refuge, &error, wrapper);
+            }
             wrapper.dismiss();
             return Err(error);
         }
@@ -98,6 +118,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
+                forced: false,
+                live: None,
             };
             granted_run(job, &granted, &words, &records, store.as_mut(), wrapper)
         }
@@ -215,7 +237,7 @@ fn finish(
     ended
 }
 
-fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
+pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
     if job.context.voice == Voice::Quiet {
         return;
     }
@@ -259,7 +281,7 @@ pub(super) fn account_of(
     }
 }
 
-fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {
+pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {
     context.account.refused(refusal);
     report::say(&refusal.to_string());
     Exit::Code(status)

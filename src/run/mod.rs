@@ -8,12 +8,14 @@ mod base;
 mod duty;
 mod entry;
 mod files;
+mod forced;
 mod hint;
 mod hold;
 mod job;
 mod on_lost;
 mod proof;
 mod receipt;
+mod spool;
 
 pub use account::Account;
 pub use arbiter::arbiter;

@@ -3,6 +3,7 @@
 pub(crate) mod debt;
 pub(crate) mod exclusion;
 pub(crate) mod expiry;
+pub(crate) mod forced;
 pub(crate) mod ledger;
 pub(crate) mod nest;
 pub(crate) mod queue;
@@ -87,6 +88,9 @@ macro_rules! every_promise {
             debt: a_gone_holder_s_other_resources_keep_their_debt;
             debt: an_open_edit_that_expires_is_owed_and_a_takeable_one_is_not;
             debt: what_a_session_adopts_is_owed_only_after_a_crash;
+            forced: a_forced_run_is_recorded_once_and_stands_in_nobody_s_way;
+            forced: a_forced_run_that_left_a_file_bad_quarantines_it_whoever_is_there;
+            forced: a_forced_run_that_nobody_saw_end_is_proven_by_the_next;
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;

@@ -169,7 +169,7 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
 }
 
 /// The row stays without expiry.
-fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+pub(super) fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \
