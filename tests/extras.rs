@@ -4,5 +4,6 @@ mod beyond;
 mod editor;
 mod force;
 mod on_lost;
+mod options;
 mod report;
 mod stage;

@@ -35,8 +35,9 @@ use crate::exit::Exit;
 use crate::lease::Busy;
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal};
-use crate::settle::Finding;
-use crate::store::LeaseView;
+use crate::settle::{Decision, Finding};
+use crate::store::{Ending, LeaseView, Release, StoreError};
+use crate::supervise::{Cause, Outcome};
 use crate::terms::{FencingToken, Resource};
 
 /// Gathers what there is to tell, and writes it. Without a file it gathers for nobody.
@@ -214,4 +215,26 @@ fn holder(lease: &LeaseView) -> Value {
 
 fn ms(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What became of the lease, and why, as `--report` has it.
+pub(super) fn account_of(
+    outcome: Outcome,
+    decision: &Decision,
+    settled: &Result<Release, StoreError>,
+) -> (&'static str, Option<String>) {
+    let looped = outcome.cause() == Some(Cause::EditorLoop);
+    match (settled, outcome.cause().filter(|cause| cause.is_loss()), &decision.ending) {
+        (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
+        (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
+        (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
+        (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
+        (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
+        (Ok(Release::Released), _, Ending::Keep { reason, .. } | Ending::Linger { reason }) => {
+            ("kept", Some(reason.clone()))
+        }
+        (Ok(Release::Released), _, Ending::Release(_)) => {
+            ("released", looped.then(|| "the editor was started again and again".to_owned()))
+        }
+    }
 }

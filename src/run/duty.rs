@@ -13,8 +13,8 @@ use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
 use super::Before;
+use super::account;
 use super::forced;
-use super::hold;
 use super::job::Job;
 use super::spool;
 
@@ -99,7 +99,7 @@ impl<'a> KeeperDuty<'a> {
         let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
         let account = &self.job.context.account;
         account.runs(&self.job.tokens_of(&self.tokens));
-        let (word, why) = hold::account_of(outcome, decision, &Ok(release));
+        let (word, why) = account::account_of(outcome, decision, &Ok(release));
         account.ended(word, words.held(self.job), why.as_deref());
         account.write();
     }
@@ -149,7 +149,7 @@ impl Duty for KeeperDuty<'_> {
 
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
-        let before = std::mem::take(&mut self.before);
+        let before = self.before.clone();
         let (decision, receipts) = job.decide(outcome, &before);
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.

@@ -18,7 +18,7 @@ use super::base;
 use super::duty::Words;
 use super::hold::{self, Ended};
 use super::job::Job;
-use super::{Before, Context, Options, files, spool};
+use super::{Before, Context, Options, files, spool, tell};
 
 /// Where a run has its files.
 pub(super) struct Ground {
@@ -104,8 +104,8 @@ pub(super) fn run(
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
     }
     job.context.account.ended("forced", words.held(job), Some(reason));
-    hold::tell(job, outcome, &Decision { telling: None, ..decision.clone() });
-    tell(job, &decision);
+    tell::tell(job, outcome, &Decision { telling: None, ..decision.clone() });
+    say_ending(job, &decision);
     wrapper.dismiss();
     Ok(decision.exit.into())
 }
@@ -151,7 +151,7 @@ pub(super) fn note(
     spool::write(job.state, job.context.invocation.var("LOCKED_STORE").as_deref(), live, &forced)
 }
 
-fn tell(job: &Job<'_>, decision: &Decision) {
+fn say_ending(job: &Job<'_>, decision: &Decision) {
     match &decision.telling {
         None | Some(Telling::Kept { .. }) => {}
         Some(Telling::OpenEdit { shown }) => {

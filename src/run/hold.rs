@@ -11,17 +11,16 @@ use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal, Voice, Waiting};
-use crate::settle::Decision;
+use crate::report::{self, Refusal, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
 use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
 use super::job::Job;
-use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness};
+use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
@@ -210,12 +209,17 @@ fn finish(
 ) -> Ended {
     let (decision, receipts) = job.decide(outcome, before);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
-    let (word, why) = account_of(outcome, &decision, &settled);
+    let (word, why) = account::account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
-    tell(job, outcome, &decision);
+    tell::tell(job, outcome, &decision);
     let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);
     match settled {
+        // The keeper goes on with it for as long as the process lives.
+        Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
+            wrapper.leave_to_keeper();
+            ended.left_to_keeper = true;
+        }
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
@@ -235,50 +239,6 @@ fn finish(
         on_lost::run(job, cause);
     }
     ended
-}
-
-pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
-    if job.context.voice == Voice::Quiet {
-        return;
-    }
-    match outcome {
-        Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
-        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
-        Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
-        Outcome::NeverStarted(errno) => {
-            let error = std::io::Error::from_raw_os_error(errno);
-            report::say(&format!("locked: the program cannot be executed: {error}"));
-        }
-        Outcome::Exited(_) | Outcome::Signaled(_) => {}
-    }
-    if let Some(hint) = super::hint::hint(job, outcome) {
-        report::say(&format!("locked: {hint}"));
-    }
-    if let Some(telling) = &decision.telling {
-        report::say(&report::telling(telling, &job.wanted()));
-    }
-}
-
-/// What became of the lease, and why, as `--report` has it.
-pub(super) fn account_of(
-    outcome: Outcome,
-    decision: &Decision,
-    settled: &Result<Release, StoreError>,
-) -> (&'static str, Option<String>) {
-    let looped = outcome.cause() == Some(Cause::EditorLoop);
-    match (settled, outcome.cause().filter(|cause| cause.is_loss()), &decision.ending) {
-        (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
-        (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
-        (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
-        (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
-        (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
-        (Ok(Release::Released), _, Ending::Keep { reason, .. } | Ending::Linger { reason }) => {
-            ("kept", Some(reason.clone()))
-        }
-        (Ok(Release::Released), _, Ending::Release(_)) => {
-            ("released", looped.then(|| "the editor was started again and again".to_owned()))
-        }
-    }
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

@@ -16,6 +16,7 @@ mod on_lost;
 mod proof;
 mod receipt;
 mod spool;
+mod tell;
 
 pub use account::Account;
 pub use arbiter::arbiter;

@@ -14,6 +14,11 @@ use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Side, Signals, Timer};
 use super::{Beat, Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
 
+/// How long a lease is held for a process that could not be stopped: 2 hours.
+const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
+/// How often to look whether it is gone. It is no child of ours, so nobody tells us.
+const STUCK_LOOK: Duration = Duration::from_secs(1);
+
 /// How long the tree gets between TERM and KILL when the wrapper has died: long enough for a write of a few
 /// milliseconds to end well, short enough that everything is gone within a second.
 const WRAPPER_DIED_GRACE: Duration = Duration::from_millis(500);
@@ -166,7 +171,32 @@ impl<D: Duty> Keeper<'_, D> {
             Phase::Running => Outcome::stopped(Cause::WrapperDied, &self.stop_tree(WRAPPER_DIED_GRACE)),
         };
         self.duty.finish(outcome, self.course.stop_at());
+        if let Outcome::Stuck { cause, .. } = outcome {
+            self.outlast(outcome, cause);
+        }
         Ok(true)
+    }
+
+    /// Something of the tree lives on. The lease is held against everybody while it does (bounded: nobody may ever look
+    /// after it), and given back as after any stop when it is gone.
+    fn outlast(&mut self, outcome: Outcome, cause: Cause) {
+        let until = self.clock.now().after(STUCK_MAX);
+        let mut next = self.clock.now().after(self.watch.times.heartbeat);
+        loop {
+            unix::reap_orphans(self.child);
+            let now = self.clock.now();
+            if tree::descendants(unix::own_pid(), &[]).is_empty() {
+                return self.duty.finish(Outcome::Stopped(cause), now.after(self.watch.times.ttl));
+            }
+            if now >= until {
+                return;
+            }
+            if now >= next {
+                self.duty.finish(outcome, now.after(self.watch.times.heartbeat));
+                next = now.after(self.watch.times.heartbeat);
+            }
+            let _nothing_to_read = unix::wait_readable(&[], Some(STUCK_LOOK.min(self.watch.times.heartbeat)));
+        }
     }
 
     fn look_at_clock(&mut self) -> io::Result<()> {

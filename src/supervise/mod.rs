@@ -149,7 +149,8 @@ pub trait Duty {
     fn begin(&mut self, words: &str) -> Result<Begin, String>;
     /// Renews once, within `limit`.
     fn renew(&mut self, limit: Duration) -> Beat;
-    /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`.
+    /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`. Called again while a
+    /// process of the tree lives on that could not be stopped, and once more when it is gone.
     fn finish(&mut self, outcome: Outcome, deadline: Moment);
 }
 

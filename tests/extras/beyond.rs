@@ -120,21 +120,28 @@ fn a_process_that_became_root_keeps_everybody_out() {
     let Some(place) = place_of_nobody() else { return };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; wait";
-    let run = Running::start(by_nobody(place.path(), 1).args(["-r", RESOURCE, "sh", "-c", script]));
+    let run = Running::start(by_nobody(place.path(), 1).args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", script]));
     let root = Mortal(run.line.parse().expect("a process id"));
     let keeper = child_of(run.pid()).expect("the keeper");
     kill(run.pid());
-    until("the keeper has settled", || is_gone(keeper).then_some(()));
+    let status = || {
+        let status = by_nobody(place.path(), 2).args(["status", "--json"]).output().expect("runs");
+        serde_json::from_slice::<Vec<serde_json::Value>>(&status.stdout).expect("JSON")
+    };
+    until("the keeper has given up", || (status()[0]["state"] == "remote").then_some(()));
     assert!(!is_gone(root.0), "nobody may not kill root's processes");
     let reason = format!("process {} could not be stopped", root.0);
     for session in [1, 2] {
-        let output = by_nobody(place.path(), session).args(["-n", "-r", RESOURCE, "true"]).output().expect("runs");
+        // Longer than the TTL.
+        let mut command = by_nobody(place.path(), session);
+        let output = command.args(["--wait", "3s", "-r", RESOURCE, "true"]).output().expect("runs");
         assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains(&reason), "{}", text(&output.stderr));
     }
-    let status = by_nobody(place.path(), 2).args(["status", "--json"]).output().expect("runs");
-    let status: Vec<serde_json::Value> = serde_json::from_slice(&status.stdout).expect("JSON");
-    assert_eq!((&status[0]["state"], &status[0]["reason"]), (&"remote".into(), &reason.into()));
+    assert_eq!((&status()[0]["state"], &status()[0]["reason"]), (&"remote".into(), &reason.into()));
+    kill(root.0);
+    until("the keeper gives it back", || is_gone(keeper).then_some(()));
+    assert!(status().is_empty(), "at once, since the process is gone");
 }
 
 #[test]
