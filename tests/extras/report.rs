@@ -98,7 +98,8 @@ fn an_unreachable_store_and_times_that_do_not_fit_are_told() {
         reported(&stage, &mut stage.shell(1, &["--ttl", "1s", "--heartbeat", "5s", "--report", "r.json"], ":"), 64);
     assert_eq!((&told["decision"], &told["exit"]), (&json!("refuse"), &json!({"code": 64})));
     assert!(told["reason"].as_str().expect("reason").contains("heartbeat"));
-    let told = reported(&stage, stage.locked(1).args(REPORT).arg("no-such-program-anywhere"), 127);
+    let told =
+        reported(&stage, stage.locked(1).env("PATH", "/usr/bin").args(REPORT).arg("no-such-program-anywhere"), 127);
     assert_eq!(told["exit"], json!({"code": 127}));
 }
 
