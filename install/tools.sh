@@ -4,7 +4,7 @@
 #     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
-# Names it knows: cc git age sops python3 shellcheck strace hyperfine flock.
+# Names it knows: cc git age sops ssh-keygen python3 make vim zsh ps sudo shellcheck strace hyperfine flock.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
@@ -34,12 +34,22 @@ tools_look_for() {
     age) tools_has age-keygen || tools_add age ;;
     sops) tools_has_sops || python3 -m pip --version >/dev/null 2>&1 || tools_add python3-pip ca-certificates ;;
     flock) tools_has flock || tools_add util-linux ;;
-    python3 | shellcheck | strace | hyperfine) tools_has "$1" || tools_add "$1" ;;
+    ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
+    ps) tools_has ps || tools_add procps ;;
+    make | python3 | shellcheck | vim | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
 }
 
-tools_add() { tools_missing="$tools_missing $*"; }
+# Each package once.
+tools_add() {
+    for tools_package; do
+        case " $tools_missing " in
+        *" $tools_package "*) ;;
+        *) tools_missing="$tools_missing $tools_package" ;;
+        esac
+    done
+}
 
 tools_has() { command -v "$1" >/dev/null 2>&1; }
 

@@ -14,6 +14,9 @@ const PROVEN_KEPT: usize = 5;
 /// How many pre-images a chain keeps.
 const PRE_IMAGES_KEPT: usize = 3;
 
+/// What a content that was found bad ends in.
+const BAD: &str = "bad";
+
 /// How good a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quality {
@@ -66,34 +69,49 @@ impl Chain {
     pub fn keep(&self, content: &[u8], quality: Quality, now_ms: i64) -> io::Result<()> {
         let digest = Digest::of(content);
         let all = self.all()?;
-        if all.iter().any(|copy| copy.digest == digest && copy.quality > quality) {
+        // A pre-image of what was found bad would be no use either.
+        if quality == Quality::PreImage
+            && (self.is_bad(&digest) || all.iter().any(|copy| copy.digest == digest && copy.quality > quality))
+        {
             return Ok(());
         }
-        if all.iter().find(|copy| copy.quality == quality).is_some_and(|newest| newest.digest == digest) {
+        let newest = all.iter().find(|copy| copy.quality == quality);
+        if newest.is_some_and(|newest| newest.digest == digest) && !self.is_bad(&digest) {
             return Ok(());
         }
-        self.make_directory()?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
-        file.write_all(content)?;
-        file.as_file().sync_data()?;
-        // Names sort by time; a clock that was set back must not make an old copy the newest.
-        let made_at = all.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
-        let name = format!("{made_at:016}-{digest}.{}", quality.suffix());
-        file.persist(self.directory.join(name)).map_err(|error| error.error)?;
+        self.write(content, &digest, quality.suffix(), now_ms)?;
         self.prune(quality)
     }
 
-    /// Puts a bad version aside, so that nothing is deleted by a restore. It is no copy to restore from.
-    ///
-    /// # Errors
-    /// When the disk cannot take it.
-    pub fn put_aside(&self, content: &[u8], now_ms: i64) -> io::Result<()> {
+    fn write(&self, content: &[u8], digest: &Digest, suffix: &str, now_ms: i64) -> io::Result<()> {
         self.make_directory()?;
         let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
         file.write_all(content)?;
         file.as_file().sync_data()?;
-        let name = format!("{now_ms:016}-{}.bad", Digest::of(content));
+        // Names sort by time; a clock that was set back must not make an old one the newest.
+        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
+        let name = format!("{made_at:016}-{digest}.{suffix}");
         file.persist(self.directory.join(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// Notes that this content was found bad, and keeps it, so that nothing is deleted by a restore: unless it may
+    /// be plaintext, of which only the digest is noted. It is no copy to restore from.
+    ///
+    /// # Errors
+    /// When the disk cannot take it.
+    pub fn put_aside(&self, content: &[u8], may_be_plaintext: bool, now_ms: i64) -> io::Result<()> {
+        let digest = Digest::of(content);
+        if self.is_bad(&digest) {
+            return Ok(());
+        }
+        self.write(if may_be_plaintext { b"" } else { content }, &digest, BAD, now_ms)
+    }
+
+    /// Whether the last that was noted of this content is that it is bad.
+    #[must_use]
+    pub fn is_bad(&self, digest: &Digest) -> bool {
+        let entries = self.entries().unwrap_or_default();
+        entries.iter().find(|entry| entry.digest == *digest).is_some_and(|entry| entry.quality.is_none())
     }
 
     /// Every copy, newest first.
@@ -101,14 +119,18 @@ impl Chain {
     /// # Errors
     /// When the directory cannot be read; a missing one is empty.
     pub fn all(&self) -> io::Result<Vec<Copy>> {
-        let entries = match fs::read_dir(&self.directory) {
-            Ok(entries) => entries,
+        Ok(self.entries()?.into_iter().filter_map(Entry::copy).collect())
+    }
+
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let found = match fs::read_dir(&self.directory) {
+            Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut copies: Vec<Copy> = entries.filter_map(|entry| read_name(entry.ok()?.path())).collect();
-        copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
-        Ok(copies)
+        let mut entries: Vec<Entry> = found.filter_map(|entry| read_name(entry.ok()?.path())).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.made_at));
+        Ok(entries)
     }
 
     /// The newest copy with this digest.
@@ -125,8 +147,11 @@ impl Chain {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         match builder.create(&self.directory) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // Whatever the umask says.
+            #[cfg(unix)]
+            Ok(()) => fs::set_permissions(&self.directory, std::os::unix::fs::PermissionsExt::from_mode(0o700)),
+            other => other,
         }
     }
 
@@ -140,59 +165,31 @@ impl Chain {
     }
 }
 
-fn read_name(path: PathBuf) -> Option<Copy> {
+/// A file of the chain: a copy, or without quality a content that was found bad.
+struct Entry {
+    path: PathBuf,
+    made_at: i64,
+    digest: Digest,
+    quality: Option<Quality>,
+}
+
+impl Entry {
+    fn copy(self) -> Option<Copy> {
+        let Self { path, made_at, digest, quality } = self;
+        Some(Copy { path, made_at, digest, quality: quality? })
+    }
+}
+
+fn read_name(path: PathBuf) -> Option<Entry> {
     let name = path.file_name()?.to_str()?;
     let (made_at, rest) = name.split_once('-')?;
     let (digest, suffix) = rest.split_once('.')?;
-    let quality = [Quality::PreImage, Quality::Proven].into_iter().find(|quality| quality.suffix() == suffix)?;
-    Some(Copy { made_at: made_at.parse().ok()?, digest: Digest::from(digest.to_owned()), quality, path })
+    let quality = [Quality::PreImage, Quality::Proven].into_iter().find(|quality| quality.suffix() == suffix);
+    if quality.is_none() && suffix != BAD {
+        return None;
+    }
+    Some(Entry { made_at: made_at.parse().ok()?, digest: Digest::from(digest.to_owned()), quality, path })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn chain() -> (tempfile::TempDir, Chain) {
-        let directory = tempfile::tempdir().expect("temporary directory");
-        let chain = Chain::of(directory.path(), &Scope::global(), "secrets/x.env.sops");
-        (directory, chain)
-    }
-
-    fn kept(chain: &Chain) -> Vec<(Quality, Vec<u8>)> {
-        chain.all().expect("all").into_iter().map(|copy| (copy.quality, fs::read(copy.path).expect("copy"))).collect()
-    }
-
-    #[test]
-    fn the_newest_comes_first_also_when_the_clock_was_set_back() {
-        let (_directory, chain) = chain();
-        chain.keep(b"one", Quality::Proven, 5_000).expect("kept");
-        chain.keep(b"two", Quality::Proven, 4_000).expect("kept");
-        assert_eq!(kept(&chain), [(Quality::Proven, b"two".to_vec()), (Quality::Proven, b"one".to_vec())]);
-    }
-
-    #[test]
-    fn a_pre_image_never_replaces_or_repeats_a_proven_copy() {
-        let (_directory, chain) = chain();
-        chain.keep(b"one", Quality::Proven, 1).expect("kept");
-        chain.keep(b"one", Quality::PreImage, 2).expect("kept");
-        assert_eq!(kept(&chain), [(Quality::Proven, b"one".to_vec())]);
-        for n in 0..20u8 {
-            chain.keep(&[n], Quality::PreImage, i64::from(n) + 3).expect("kept");
-        }
-        assert_eq!(kept(&chain).len(), 1 + PRE_IMAGES_KEPT, "only pre-images are pruned by pre-images");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn copies_are_for_their_owner_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let (_directory, chain) = chain();
-        chain.keep(b"one", Quality::Proven, 1).expect("kept");
-        let copy = chain.all().expect("all").remove(0);
-        assert_eq!(fs::metadata(&copy.path).expect("copy").permissions().mode() & 0o777, 0o600);
-        assert_eq!(
-            fs::metadata(copy.path.parent().expect("folder")).expect("folder").permissions().mode() & 0o777,
-            0o700
-        );
-    }
-}
+mod tests;

@@ -1,6 +1,10 @@
 //! The `locked` program: takes argv, environment and descriptors at the door, and leaves with the exit.
 #![forbid(unsafe_code)]
 
+use locked::invocation::{self, Invocation};
+
 fn main() {
-    locked::supervise::leave(locked::cli::main(locked::invocation::Invocation::capture()));
+    let invocation = Invocation::capture();
+    invocation::heed_children();
+    locked::supervise::leave(locked::cli::main(invocation));
 }

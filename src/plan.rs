@@ -65,6 +65,10 @@ pub fn draw(
                 Some(format!("{} is no SOPS file, so writing plaintext there is a read", write.path.display()));
             continue;
         }
+        if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
+            passed_over = Some(format!("{} is no regular file", write.path.display()));
+            continue;
+        }
         let target = namer.name(&write.path)?;
         files.push(PlannedFile { write, target });
     }

@@ -7,6 +7,7 @@
 //! | stopped by us, but for a process that lives on | not bad | nobody is let in for one TTL |
 //! | stopped by us, its effect out of reach | not bad | nobody is let in for one TTL |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
+//! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
@@ -34,6 +35,8 @@ pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
 pub struct Finding {
     /// The path as people know it.
     pub shown: String,
+    /// Host and whole path: what people on other hosts and in other checkouts are told.
+    pub place: String,
     /// What the canary says; none when every byte is as before.
     pub verdict: Option<Verdict>,
 }
@@ -47,6 +50,8 @@ pub struct Facts<'a> {
     pub succeeded: bool,
     /// The files that it may have written.
     pub findings: &'a [Finding],
+    /// Files of this session that are plaintext since an earlier command, and that this one does not write.
+    pub open: &'a [String],
     /// `--keep`.
     pub keep_asked: bool,
     /// Its effect does not stop with its processes.
@@ -82,8 +87,10 @@ pub enum Telling {
         /// Which.
         shown: String,
     },
-    /// The command failed after it had changed something; the lease stays.
+    /// The command failed and the lease stays.
     Kept {
+        /// It had changed something; else the lease stays because that was asked for.
+        wrote: bool,
         /// For how long.
         keep_for: Duration,
     },
@@ -106,19 +113,21 @@ pub enum Telling {
 /// Decides.
 pub fn decide(facts: &Facts<'_>) -> Decision {
     let exit = status(facts.outcome);
-    if let Some((shown, fault)) = bad(facts.findings) {
-        let ending = Ending::Quarantine { reason: format!("{shown}: {fault}") };
-        let telling = Some(Telling::Bad { shown: shown.to_owned(), fault: fault.clone() });
+    if let Some((finding, fault)) = bad(facts.findings) {
+        let ending = Ending::Quarantine { reason: format!("{}: {fault}", finding.place) };
+        let telling = Some(Telling::Bad { shown: finding.shown.clone(), fault: fault.clone() });
         return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
     }
     if let Some(reason) = runs_on(facts) {
         let telling = Some(Telling::MayRunOn { reason: reason.clone(), lasts: facts.ttl });
         return Decision { ending: Ending::Linger { reason }, exit, telling };
     }
-    if let Some(shown) = facts.findings.iter().find(|f| f.verdict == Some(Verdict::OpenEdit)).map(|f| f.shown.clone()) {
-        let reason = format!("{shown} is plaintext (an open edit)");
-        let ending = Ending::Keep { reason, keep_for: MAX_HOLD, takeable: false };
-        return Decision { ending, exit, telling: Some(Telling::OpenEdit { shown }) };
+    if let Some(finding) = facts.findings.iter().find(|finding| finding.verdict == Some(Verdict::OpenEdit)) {
+        let telling = Some(Telling::OpenEdit { shown: finding.shown.clone() });
+        return Decision { ending: open_edit(&finding.place), exit, telling };
+    }
+    if let Some(place) = facts.open.first() {
+        return Decision { ending: open_edit(place), exit, telling: unverified(facts.findings) };
     }
     match facts.outcome {
         Outcome::NeverStarted(_) | Outcome::Stopped(_) | Outcome::Stuck { .. } => {
@@ -142,7 +151,7 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
             return Decision { ending: Ending::Release(Ended::Failed), exit, telling: None };
         }
         let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
-        return Decision { ending, exit, telling: Some(Telling::Kept { keep_for: KEEP_FOR }) };
+        return Decision { ending, exit, telling: Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }) };
     }
     if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
         let reason = format!("{how}; every byte is as before");
@@ -150,7 +159,7 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
         return Decision { ending, exit, telling: None };
     }
     let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
-    Decision { ending, exit, telling: Some(Telling::Kept { keep_for: facts.ttl }) }
+    Decision { ending, exit, telling: Some(Telling::Kept { wrote: true, keep_for: facts.ttl }) }
 }
 
 /// What of a tree that we stopped may go on all the same.
@@ -164,9 +173,14 @@ fn runs_on(facts: &Facts<'_>) -> Option<String> {
     }
 }
 
-fn bad(findings: &[Finding]) -> Option<(&str, &Fault)> {
+/// The lease stays with its session while the file is plaintext.
+fn open_edit(place: &str) -> Ending {
+    Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: MAX_HOLD, takeable: false }
+}
+
+fn bad(findings: &[Finding]) -> Option<(&Finding, &Fault)> {
     findings.iter().find_map(|finding| match &finding.verdict {
-        Some(Verdict::Bad(fault)) => Some((finding.shown.as_str(), fault)),
+        Some(Verdict::Bad(fault)) => Some((finding, fault)),
         _ => None,
     })
 }
@@ -197,99 +211,4 @@ pub fn could_not_start(errno: i32) -> i32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::supervise::Cause;
-
-    fn finding(verdict: Option<Verdict>) -> Finding {
-        Finding { shown: "secrets/x.env.sops".to_owned(), verdict }
-    }
-
-    fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
-        let ttl = Duration::from_secs(1800);
-        let decision = decide(&Facts { outcome, succeeded, findings, keep_asked, remote: false, ttl });
-        (decision.ending, decision.exit)
-    }
-
-    #[test]
-    fn a_success_releases_whether_verified_or_not() {
-        for verdict in [None, Some(Verdict::Sound), Some(Verdict::Unverified("no key".to_owned()))] {
-            let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(verdict)], false);
-            assert_eq!((ending, exit), (Ending::Release(Ended::Completed), Exit::Code(0)));
-        }
-        let (ending, exit) = decided(Outcome::Exited(200), true, &[finding(None)], false);
-        assert_eq!((ending, exit), (Ending::Release(Ended::Completed), Exit::Code(200)), "sops' 200 goes out as it is");
-    }
-
-    #[test]
-    fn a_bad_file_is_quarantined_whatever_the_program_said() {
-        for (outcome, succeeded) in
-            [(Outcome::Exited(0), true), (Outcome::Signaled(9), false), (Outcome::Stopped(Cause::Deadline), false)]
-        {
-            let findings = [finding(Some(Verdict::Sound)), finding(Some(Verdict::Bad(Fault::Empty)))];
-            let (ending, exit) = decided(outcome, succeeded, &findings, false);
-            assert!(matches!(ending, Ending::Quarantine { .. }), "{outcome:?}");
-            assert_eq!(exit, Exit::Code(exit::QUARANTINED));
-        }
-    }
-
-    #[test]
-    fn a_failure_keeps_and_is_takeable_only_when_nothing_changed() {
-        let (ending, exit) = decided(Outcome::Exited(7), false, &[finding(None)], false);
-        assert!(matches!(ending, Ending::Keep { takeable: true, .. }));
-        assert_eq!(exit, Exit::Code(7));
-        let (ending, exit) = decided(Outcome::Signaled(15), false, &[finding(Some(Verdict::Sound))], false);
-        assert!(matches!(ending, Ending::Keep { takeable: false, .. }));
-        assert_eq!(exit, Exit::Signal(15));
-    }
-
-    #[test]
-    fn what_was_named_by_hand_is_kept_only_when_asked() {
-        assert_eq!(decided(Outcome::Exited(1), false, &[], false).0, Ending::Release(Ended::Failed));
-        assert!(matches!(decided(Outcome::Exited(1), false, &[], true).0, Ending::Keep { takeable: false, .. }));
-        assert_eq!(decided(Outcome::Exited(0), true, &[], true).0, Ending::Release(Ended::Completed));
-    }
-
-    #[test]
-    fn an_open_edit_stays_with_its_session() {
-        let (ending, exit) = decided(Outcome::Exited(0), true, &[finding(Some(Verdict::OpenEdit))], false);
-        assert!(matches!(ending, Ending::Keep { takeable: false, keep_for: MAX_HOLD, .. }));
-        assert_eq!(exit, Exit::OK);
-    }
-
-    #[test]
-    fn what_cannot_be_stopped_lets_nobody_in() {
-        let ttl = Duration::from_secs(1800);
-        let stuck = Outcome::Stuck { cause: Cause::Deadline, pid: 123 };
-        for (outcome, remote, reason) in [
-            (stuck, false, "process 123 could not be stopped"),
-            (stuck, true, "process 123 could not be stopped"),
-            (Outcome::Stopped(Cause::Gone), true, "it was stopped here, but its effect may still be running elsewhere"),
-        ] {
-            for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
-                let findings = [finding(verdict)];
-                let facts = Facts { outcome, succeeded: false, findings: &findings, keep_asked: true, remote, ttl };
-                let Decision { ending, exit, telling } = decide(&facts);
-                assert_eq!(ending, Ending::Linger { reason: reason.to_owned() });
-                assert_eq!(exit, Exit::Code(exit::LOST));
-                assert_eq!(telling, Some(Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }));
-            }
-        }
-        let ended = Outcome::Exited(0);
-        let facts = Facts { outcome: ended, succeeded: true, findings: &[], keep_asked: false, remote: true, ttl };
-        assert_eq!(decide(&facts).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
-        let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
-        let facts = Facts { outcome: stuck, succeeded: false, findings: &bad, keep_asked: false, remote: true, ttl };
-        assert!(matches!(decide(&facts).ending, Ending::Quarantine { .. }), "worse comes first");
-    }
-
-    #[test]
-    fn what_we_stopped_ends_as_failed_and_lost() {
-        let (ending, exit) = decided(Outcome::Stopped(Cause::Gone), false, &[finding(None)], true);
-        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::LOST)));
-        let (ending, exit) = decided(Outcome::Stopped(Cause::EditorLoop), false, &[finding(None)], false);
-        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(201)), "not lost: sops' own status");
-        let (ending, exit) = decided(Outcome::NeverStarted(13), false, &[finding(None)], false);
-        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::NOT_EXECUTABLE)));
-    }
-}
+mod tests;

@@ -4,7 +4,9 @@
 
 mod world;
 
+mod architecture;
 mod canary;
+mod cli;
 mod creation;
 mod differential;
 mod docs;
@@ -15,8 +17,10 @@ mod invocation;
 mod naming;
 mod program;
 mod rules;
+mod run;
 mod state;
 mod store;
+mod supervise;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -96,9 +96,7 @@ impl Fault {
     #[must_use]
     pub fn advice(&self) -> String {
         match self {
-            Self::Missing | Self::Empty | Self::CutOff => {
-                "write the last good version back; the command can then be run again"
-            }
+            Self::Missing | Self::Empty | Self::CutOff => "then the command can be run again",
             Self::Plaintext => "encrypt it again before anyone commits it",
             Self::Conflict { .. } => {
                 "take one side whole (git checkout --ours or --theirs) and re-apply the other with `sops set`"

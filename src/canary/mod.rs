@@ -21,7 +21,7 @@ pub use document::{Document, Format, Kind, sniff};
 pub use fault::Fault;
 pub use look::look;
 pub use names::Names;
-pub use structure::native;
+pub use structure::{has_encrypted_value, native};
 
 use std::ffi::OsString;
 use std::fmt;

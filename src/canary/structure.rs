@@ -81,6 +81,17 @@ fn carriage_return(content: &[u8]) -> Option<usize> {
     lines.find(|(_, line)| line.starts_with(b"sops_") && line.ends_with(b"\r")).map(|(number, _)| number + 1)
 }
 
+/// Whether there is an encrypted value besides the MAC. What has none may be somebody's secrets as they are.
+#[must_use]
+pub fn has_encrypted_value(content: &[u8]) -> bool {
+    let cipher = CIPHERTEXT.as_bytes();
+    let is_mac = |at: usize| {
+        let before = content[..at].iter().rposition(|byte| !b" \t\"':=".contains(byte)).map_or(0, |last| last + 1);
+        content[..before].ends_with(b"mac")
+    };
+    content.windows(cipher.len()).enumerate().any(|(at, window)| window == cipher && !is_mac(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +103,17 @@ mod tests {
 
     fn fault(content: &str) -> Option<Fault> {
         native(content.as_bytes()).err()
+    }
+
+    #[test]
+    fn a_mac_alone_is_no_encrypted_value() {
+        let cipher = "ENC[AES256_GCM,data:x]";
+        for text in ["A=1\nsops_mac=E\n", "a: 1\nsops:\n    mac: E\n", "{\"sops\": {\"mac\": \"E\"}}", "A=1\n", ""] {
+            assert!(!has_encrypted_value(text.replace('E', cipher).as_bytes()), "{text}");
+        }
+        for text in ["k=E\nsops_mac=E\n", "{\"data\": \"E\"}", "E"] {
+            assert!(has_encrypted_value(text.replace('E', cipher).as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::exit::{self, Exit};
+use crate::holder::ProcFs;
 use crate::report;
-use crate::run::Context;
-use crate::store::{Ended, Ending, Holding, LeaseState, Release, Renewal, Settlement};
+use crate::run::{self, Context};
+use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Renewal, Settlement};
 use crate::terms::{Resource, SessionId};
 
 use super::RunOptions;
@@ -47,6 +48,11 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             };
             return Err(refuse(&refusal, exit::QUARANTINED));
         }
+        if verb.ended_as != "human-action"
+            && let Some((lease, file)) = open_edit(&live, world.session.id)
+        {
+            return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
+        }
         let ended = match verb.ended_as.as_str() {
             "failed" => Ended::Failed,
             "human-action" => Ended::HumanAction,
@@ -61,6 +67,23 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             Release::NotOurs => Err(not_ours(world, &resources)),
         }
     })
+}
+
+/// A file of these leases, on this host, that is plaintext: an edit that has not been closed.
+fn open_edit(live: &[LeaseView], session: SessionId) -> Option<(&LeaseView, String)> {
+    let host = ProcFs::host();
+    let mut resting = live.iter().filter(|lease| lease.session == session && lease.pid.is_none() && lease.host == host);
+    resting.find_map(|lease| run::plaintext_of(&lease.files).map(|file| (lease, file)))
+}
+
+fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
+    report::Refusal {
+        word: "REFUSED",
+        what: format!("{} is not released: {file} is plaintext (an open edit)", lease.resource),
+        why: "the next one would find plaintext where ciphertext belongs".to_owned(),
+        retry: "yes, after the next step; if a person takes it over, with --as human-action".to_owned(),
+        next: format!("locked sops encrypt -i {file}"),
+    }
 }
 
 /// Says who has what this session does not hold.

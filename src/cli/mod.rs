@@ -9,6 +9,7 @@ mod alive;
 mod check;
 mod completions;
 mod explain;
+mod find;
 mod front;
 mod held;
 mod history;
@@ -19,7 +20,8 @@ mod table;
 mod verbs;
 mod world;
 
-pub use front::{Front, main};
+pub use find::Front;
+pub use front::main;
 pub use options::RunOptions;
 pub use verbs::{Line, Verb};
 

@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub resource: Vec<ResourceName>,
 
     /// What to call the work in `locked status`, instead of the program's name
-    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION")]
+    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true)]
     pub operation: Option<String>,
 
     /// How long the lease lives without a renew [default: 30m]
@@ -118,6 +118,12 @@ fn reason(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// What clap's `FalseyValueParser` takes for yes, for the one question that is asked before the options are read.
+pub(super) fn is_truthy(value: &std::ffi::OsStr) -> bool {
+    let no = ["", "n", "no", "f", "false", "off", "0"];
+    !no.contains(&value.to_string_lossy().to_lowercase().as_str())
+}
+
 /// Reads a resource name from bytes.
 pub(super) fn resource() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
     use clap::builder::TypedValueParser as _;
@@ -155,7 +161,8 @@ impl RunOptions {
         })
     }
 
-    fn patience(&self) -> Patience {
+    /// How long to wait.
+    pub(super) fn patience(&self) -> Patience {
         match self.wait.unwrap_or(Options::READY_WAIT) {
             _ if self.no_wait => Patience::None,
             Duration::ZERO => Patience::None,

@@ -21,7 +21,7 @@ use super::options::RunOptions;
     subcommand_required = true,
     arg_required_else_help = true,
     override_usage = "locked [OPTIONS] PROGRAM [ARGS]...\n       locked VERB [ARGS]...",
-    after_help = "Examples:\n  locked sops set secrets/x.env.sops '[\"KEY\"]' '\"value\"'\n  locked -r server:bms-4 ./deploy.sh\n  locked status"
+    after_help = "Examples:\n  locked sops set secrets/x.sops.yaml '[\"KEY\"]' '\"value\"'\n  locked -r server:bms-4 ./deploy.sh\n  locked status"
 )]
 pub struct Line {
     /// Options of a run.
@@ -39,7 +39,7 @@ pub enum Verb {
     #[command(after_help = "Example:\n  locked run -- status")]
     Run(RunVerb),
     /// Show what a command line would lock, and run nothing
-    #[command(after_help = "Example:\n  locked explain -- sops edit secrets/x.env.sops")]
+    #[command(after_help = "Example:\n  locked explain -- sops edit secrets/x.sops.yaml")]
     Explain(Explain),
     /// Show live leases; exits 0 whether there are any or not
     #[command(after_help = "Example:\n  locked status sops:monitoring --json")]
@@ -60,7 +60,7 @@ pub enum Verb {
     #[command(after_help = "Example:\n  locked check sops:monitoring")]
     Check(Named),
     /// Bring a bad file back, or accept the one that is there
-    #[command(after_help = "Example:\n  locked restore secrets/x.env.sops")]
+    #[command(after_help = "Example:\n  locked restore secrets/x.sops.yaml")]
     Restore(Restore),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]

@@ -38,7 +38,9 @@ impl ProcFs {
         if self.ourselves.is_some() && FileId::of(&link).ok() == self.ourselves {
             return "locked".to_owned();
         }
-        let executed = std::fs::read_link(&link).ok().and_then(|path| {
+        // A program that runs from memory has a file name that says nothing to anybody.
+        let in_memory = |path: &Path| path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:");
+        let executed = std::fs::read_link(&link).ok().filter(|path| !in_memory(path)).and_then(|path| {
             let name = path.file_name()?.to_string_lossy().into_owned();
             Some(name.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(name))
         });

@@ -104,6 +104,11 @@ pub(super) fn appends(descriptor: c_int) -> bool {
     flags != -1 && flags & libc::O_APPEND != 0
 }
 
+pub(super) fn heed_children() {
+    // SAFETY: the default is a valid disposition, and no handler is replaced: none has been set yet.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 pub(super) fn wipe_arguments() {
     let (argc, argv) = (ARGC.load(Relaxed), ARGV.load(Relaxed));
     if argv.is_null() {

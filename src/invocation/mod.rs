@@ -106,6 +106,12 @@ pub fn wipe_arguments() {
     platform::wipe_arguments();
 }
 
+/// Lets this process wait for its children also where the caller ignores the end of theirs, which is inherited and
+/// would lose every status. The program gets the caller's way back. To be called after [`Invocation::capture`].
+pub fn heed_children() {
+    platform::heed_children();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,11 +7,12 @@ mod time;
 mod waiting;
 
 pub use refusal::{Refusal, busy, misuse, no_session, quarantined, store_down};
-pub use telling::{editor_loop, kept_by_keeper, lost, no_lease, stuck, telling};
+pub use telling::{editor_loop, holding, kept_by_keeper, lost, no_lease, settled, stuck, telling};
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much we say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +25,19 @@ pub enum Voice {
     Verbose,
 }
 
-/// Writes to standard error. Nobody may be listening there (a closed descriptor, a full pipe); that changes nothing.
+/// Set once at the door by `-q`, for every word that is said anywhere after.
+static HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// From here on nothing is said.
+pub fn hush() {
+    HUSHED.store(true, Ordering::Relaxed);
+}
+
+/// Writes to standard error, unless hushed. Nobody may be listening there (a closed descriptor, a full pipe); that changes
+/// nothing.
 pub fn say(text: &str) {
+    if HUSHED.load(Ordering::Relaxed) {
+        return;
+    }
     let _nobody_may_listen = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -116,20 +116,22 @@ fn retry(lease: &LeaseView) -> String {
 #[must_use]
 pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
     let lease = busy.blockers.iter().find(|blocker| blocker.quarantined()).map(|blocker: &Blocker| &blocker.lease);
+    // Without a file at hand the reason names it.
+    let file = file.unwrap_or("FILE");
     let (name, reason, since) = lease.map_or_else(Default::default, |lease| {
         let reason = lease.reason.clone().unwrap_or_default();
         (
             lease.resource.to_string(),
             reason,
-            format!("since {}, written by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
+            format!("since {} by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
         )
     });
     Refusal {
         word: "QUARANTINED",
         what: format!("{name} may not be written: {reason}"),
-        why: format!("a write left the file bad {since}; nothing was run"),
+        why: format!("a write left the file bad; quarantined {since}; nothing was run"),
         retry: "no, not before it is restored".to_owned(),
-        next: format!("locked restore {}", file.unwrap_or(&name)),
+        next: format!("locked restore {file}"),
     }
 }
 
@@ -178,110 +180,4 @@ pub fn misuse(what: &str, next: &str) -> Refusal {
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::store::Ahead;
-    use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
-
-    fn lease() -> LeaseView {
-        LeaseView {
-            resource: Resource {
-                name: ResourceName::of("sops", b"monitoring"),
-                scope: Scope("github.com/acme/infra".to_owned()),
-            },
-            token: FencingToken(7),
-            session: SessionId(Uuid::parse_str("3f2a91c0-0000-4000-8000-000000000000").expect("uuid")),
-            label: "claude@ws-1".to_owned(),
-            host: "ws-1".to_owned(),
-            grant: GrantId::random(),
-            live: None,
-            host_id: String::new(),
-            pid: Some(1),
-            operation: "sops set secrets/monitoring.env.sops".to_owned(),
-            state: LeaseState::Held,
-            explicit: false,
-            takeable: false,
-            reason: None,
-            acquired_at: 0,
-            renewed_at: 0,
-            expires_in: Some(Duration::from_secs(1800)),
-            waiters: 1,
-        }
-    }
-
-    fn busy_with(lease: LeaseView, ahead: usize) -> Busy {
-        let blocker = Blocker { lease, reclaimable_when_gone: true };
-        let older =
-            Ahead { grant: GrantId::random(), live: None, host_id: String::new(), holder: "aaaaaaaa (x@y)".to_owned() };
-        Busy { blockers: vec![blocker], ahead: vec![older; ahead], waited: Duration::ZERO, deadlock: false }
-    }
-
-    #[test]
-    fn a_running_holder_reads_as_in_the_readme() {
-        let text = busy(&busy_with(lease(), 1), "sops:monitoring", 0).to_string();
-        let (from, to) = (clock_time(0), clock_time(1_800_000));
-        assert_eq!(
-            text,
-            format!(
-                "BLOCKED: sops:monitoring is held by 3f2a91c0 (claude@ws-1), sops set secrets/monitoring.env.sops\n\
-                 why:   running since {from}, place 2 in the queue, free by {to} at the latest\n\
-                 retry: yes, in about 5 s\n\
-                 next:  locked status sops:monitoring"
-            )
-        );
-    }
-
-    #[test]
-    fn a_kept_lease_says_why() {
-        let kept = LeaseView {
-            state: LeaseState::Kept,
-            reason: Some("it failed with status 1 after it had written".to_owned()),
-            ..lease()
-        };
-        let text = busy(&busy_with(kept, 0), "sops:monitoring", 0).to_string();
-        assert!(text.contains("why:   kept since "), "{text}");
-        assert!(text.contains("because it failed with status 1 after it had written, place 1 in the queue"), "{text}");
-        assert!(text.contains("retry: yes, in 30 min, or when its session goes on"), "{text}");
-    }
-
-    #[test]
-    fn an_older_request_alone_is_named_as_such() {
-        let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
-        let text = busy(&only_older, "sops:monitoring", 0).to_string();
-        assert!(
-            text.starts_with("BLOCKED: sops:monitoring is wanted by 1 older request, aaaaaaaa (x@y) first\n"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_quarantine_names_the_way_out() {
-        let bad = LeaseView {
-            state: LeaseState::Quarantined,
-            expires_in: None,
-            reason: Some("ws-1:/r/x.env.sops: the file is empty".to_owned()),
-            ..lease()
-        };
-        let text = quarantined(&busy_with(bad, 0), Some("x.env.sops")).to_string();
-        assert!(
-            text.starts_with(
-                "QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"
-            ),
-            "{text}"
-        );
-        assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
-    }
-
-    #[test]
-    fn no_refusal_teaches_to_force() {
-        for text in
-            [busy(&busy_with(lease(), 0), "x:y", 0), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")]
-        {
-            let text = text.to_string();
-            assert!(!["--force", "steal", "LOCKED_BYPASS"].iter().any(|word| text.contains(word)), "{text}");
-            assert!(text.lines().count() <= 5);
-        }
-    }
-}
+mod tests;

@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 use crate::settle::Telling;
+use crate::store::Ending;
 use crate::supervise::Cause;
-use crate::terms::show_duration;
+use crate::terms::{FencingToken, Resource, show_duration};
 
 use super::Refusal;
 
@@ -15,15 +16,16 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             word: "QUARANTINED",
             what: format!("{resources}: {shown}: {fault}"),
             why: "the command left the file so; nobody may write it before it is restored".to_owned(),
-            retry: "no".to_owned(),
-            next: format!("locked restore {shown}; {}", fault.advice()),
+            retry: format!("no, not before it is restored; {}", fault.advice()),
+            next: format!("locked restore {shown}"),
         }
         .to_string(),
         Telling::OpenEdit { shown } => format!(
             "locked: {shown} is plaintext now; {resources} stays with this session until `sops encrypt -i` has made it SOPS again"
         ),
-        Telling::Kept { keep_for } => format!(
-            "locked: the command failed after it had written; {resources} stays with this session for {}, run it again to go on",
+        Telling::Kept { wrote, keep_for } => format!(
+            "locked: the command failed{}; {resources} stays with this session for {}, run it again to go on",
+            if *wrote { " after it had written" } else { "" },
             show_duration(*keep_for)
         ),
         Telling::MayRunOn { reason, lasts } => {
@@ -31,6 +33,31 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
         }
         Telling::Unverified { shown, why } => format!("locked: {shown} is whole, but was not decrypted: {why}"),
     }
+}
+
+/// `-v`: what is held, before the program starts.
+#[must_use]
+pub fn holding(tokens: &[(Resource, FencingToken)], reason: &str) -> String {
+    let held = tokens.iter().map(|(resource, token)| format!("{resource} (token {token})"));
+    format!("locked: holding {}: {reason}", held.collect::<Vec<_>>().join(" "))
+}
+
+/// `-v`: what became of the lease.
+#[must_use]
+pub fn settled(ending: &Ending, resources: &str, receipts: usize) -> String {
+    let became = match ending {
+        Ending::Release(ended) => format!("released as {}", ended.as_str()),
+        Ending::Keep { takeable: true, .. } => "kept, free for anyone to take, since nothing changed".to_owned(),
+        Ending::Keep { .. } => "kept for this session".to_owned(),
+        Ending::Linger { .. } => "held against everybody".to_owned(),
+        Ending::Quarantine { .. } => "quarantined".to_owned(),
+    };
+    let proofs = match receipts {
+        0 => String::new(),
+        1 => ", one receipt".to_owned(),
+        many => format!(", {many} receipts"),
+    };
+    format!("locked: {resources} {became}{proofs}")
 }
 
 /// The child was stopped.

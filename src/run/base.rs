@@ -3,7 +3,7 @@
 
 use crate::clock::Clock as _;
 use crate::exit;
-use crate::report::Refusal;
+use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
 use crate::settle::Decision;
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
@@ -30,7 +30,8 @@ pub(super) fn prove(
     recorded: &[FileRecord],
     store: &mut dyn Store,
 ) -> Result<Base, StoreError> {
-    let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter) {
+    let now_ms = job.context.clock.wall_ms();
+    let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms) {
         Proof::Sound(receipts) => receipts,
         Proof::Bad { shown, fault } => {
             let reason = format!("{}: {shown}: {fault}", job.owner.host);
@@ -46,18 +47,20 @@ pub(super) fn prove(
             return Ok(Base::Refused { refusal, status: exit::QUARANTINED });
         }
     };
-    let mut before = observe(job)?;
+    let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
         end(job, tokens, store, Ending::Release(Ended::Failed))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
-    let now_ms = job.context.clock.wall_ms();
     for (file, before) in job.plan.files.iter().zip(&before) {
         let scope: &Scope = file.target.scope();
         if let Err(error) = files::keep_pre_image(&job.copies, scope, &file.target.key, before, now_ms) {
             end(job, tokens, store, Ending::Release(Ended::Failed))?;
             return Err(no_copy(job, &error));
         }
+    }
+    if job.context.voice == Voice::Verbose {
+        report::say(&report::holding(&granted.tokens, &job.plan.reason));
     }
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.
@@ -72,10 +75,6 @@ pub(super) fn prove(
     }
 }
 
-pub(super) fn observe(job: &Job<'_>) -> Result<Vec<Before>, StoreError> {
-    job.observe().map_err(|error| StoreError::Failed(format!("a file cannot be read: {error}")))
-}
-
 /// A redirected target was emptied by the shell before we came. If somebody has written it since, going on would mix
 /// two versions: go on only over a version that is known, emptied again as the shell meant it.
 pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, StoreError> {
@@ -87,7 +86,7 @@ pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<
         }
         let known = job.chain(file).with_digest(&Digest::of(content)).is_ok_and(|copy| copy.is_some());
         if !known {
-            let shown = files::shown(file);
+            let shown = files::shown(file, &job.context.invocation.cwd);
             return Ok(Some(Refusal {
                 word: "REFUSED",
                 what: format!("{shown} was written by somebody else after the shell had emptied it for this command"),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock as _, Moment};
 use crate::settle::Decision;
 use crate::state;
-use crate::store::{Live, Release, Renewal, Store};
+use crate::store::{FileRecord, Live, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
@@ -34,6 +34,8 @@ pub(super) struct Words {
     pub(super) forced: bool,
     /// Device and inode of the live file, where the spool is told of a run by force.
     pub(super) live: Option<(u64, u64)>,
+    /// Files that the session's own earlier commands may have written under the same lease.
+    pub(super) carried: Vec<FileRecord>,
 }
 
 impl Words {
@@ -45,6 +47,7 @@ impl Words {
             lasts: ms(job.options.times.ttl),
             tokens: Vec::new(),
             forced: true,
+            carried: Vec::new(),
             live: (!in_refuge).then_some((live.device, live.inode)),
         }
     }
@@ -87,11 +90,12 @@ pub(super) struct KeeperDuty<'a> {
     words: Option<Words>,
     tokens: Vec<FencingToken>,
     before: Vec<Before>,
+    carried: Vec<FileRecord>,
 }
 
 impl<'a> KeeperDuty<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job, store: None, words: None, tokens: Vec::new(), before: Vec::new() }
+        Self { job, store: None, words: None, tokens: Vec::new(), before: Vec::new(), carried: Vec::new() }
     }
 
     /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
@@ -124,8 +128,9 @@ impl Duty for KeeperDuty<'_> {
     fn begin(&mut self, words: &str) -> Result<Begin, String> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
         self.tokens = words.tokens();
-        self.before = self.job.observe().map_err(|error| error.to_string())?;
+        self.before = self.job.observe();
         let begin = words.begin(self.job);
+        self.carried.clone_from(&words.carried);
         self.words = Some(words);
         Ok(begin)
     }
@@ -150,7 +155,7 @@ impl Duty for KeeperDuty<'_> {
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
         let before = self.before.clone();
-        let (decision, receipts) = job.decide(outcome, &before);
+        let (decision, receipts) = job.decide(outcome, &before, &self.carried);
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.
             let _unsettled = forced::note(job, words, &before, spool::end_of(&decision), receipts);

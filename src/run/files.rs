@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::canary::{self, Arbiter, Expect, Kind, Sample, Verdict};
+use crate::canary::{self, Expect, Kind, Sample, Verdict};
+use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::naming;
 use crate::plan::PlannedFile;
@@ -13,6 +14,8 @@ use crate::rules::{Change, Via};
 use crate::settle::Finding;
 use crate::store::FileRecord;
 use crate::terms::{Digest, Scope, percent_decode, percent_encode, shell_quote};
+
+use super::job::Job;
 
 /// How one file was before the command.
 #[derive(Clone)]
@@ -41,12 +44,11 @@ impl Before {
     }
 }
 
-/// The path as people know it, ready for pasting: within the repository where there is one.
+/// The path as people know it, ready for pasting where the command was typed.
 #[must_use]
-pub(super) fn shown(file: &PlannedFile) -> String {
+pub(super) fn shown(file: &PlannedFile, cwd: &Path) -> String {
     let path = &file.target.path;
-    let inside = file.target.worktree().and_then(|root| path.strip_prefix(root).ok());
-    shell_quote(inside.unwrap_or(path).as_os_str().as_encoded_bytes())
+    quoted(path.strip_prefix(cwd).unwrap_or(path))
 }
 
 /// The record of a file for the store.
@@ -84,30 +86,70 @@ pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &B
 }
 
 /// What the canary says of one file now.
-pub(super) fn look(file: &PlannedFile, before: &Before, arbiter: &Arbiter, cwd: &Path, has_history: bool) -> Finding {
-    let shown = shown(file);
+pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Finding {
+    let found = |verdict| finding(file, job, verdict);
     let now = match Before::read(&file.target.path) {
         Ok(now) => now,
+        Err(_) if before.content.is_none() => return found(None),
         Err(error) => {
             let why = format!("it cannot be read: {}", error.kind());
-            return Finding { shown, verdict: Some(Verdict::Unverified(why)) };
+            return found(Some(Verdict::Unverified(why)));
         }
     };
-    if file.write.via == Via::Stdout {
-        // The shell had emptied it before we came; an empty file that never held anything is no loss.
-        let nothing_lost = now.content.as_ref().is_none_or(Vec::is_empty) && !has_history;
-        if nothing_lost {
-            return Finding { shown, verdict: None };
-        }
-    } else if now.content == before.content {
-        return Finding { shown, verdict: None };
+    // With `>>` the shell has emptied nothing.
+    let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
+    let redirected = file.write.via == Via::Stdout && !appends;
+    let before = if redirected { last_known(file, job) } else { before.content.clone() };
+    let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
+    // An empty file behind a redirection that never held anything is no loss.
+    if now.content == before || (redirected && is_empty && before.is_none()) {
+        return found(None);
     }
-    let before = before.content.as_deref().filter(|_| file.write.via != Via::Stdout);
-    let expect = expectation(file, cwd);
-    Finding {
-        shown,
-        verdict: Some(canary::look(&Sample { path: &file.target.path, before, expect: &expect }, arbiter)),
+    let expect = expectation(file, &job.context.invocation.cwd);
+    let sample = Sample { path: &file.target.path, before: before.as_deref(), expect: &expect };
+    let verdict = canary::look(&sample, &job.arbiter);
+    if let (Verdict::Bad(_), Some(content)) = (&verdict, &now.content) {
+        note_bad(&job.chain(file), content, job.context.clock.wall_ms());
     }
+    found(Some(verdict))
+}
+
+/// What a redirected file held before the shell emptied it: the newest copy, else HEAD.
+fn last_known(file: &PlannedFile, job: &Job<'_>) -> Option<Vec<u8>> {
+    let copy = job.chain(file).all().ok().and_then(|copies| fs::read(&copies.first()?.path).ok());
+    let head = || {
+        let repository = file.target.repository.as_ref()?;
+        let content = repository.head_content(&file.target.path, &super::env_of(job.context)).ok()??;
+        matches!(canary::sniff(&content), Kind::Sops(_)).then_some(content)
+    };
+    copy.or_else(head)
+}
+
+/// Notes for `restore` which content is the bad one: some faults are seen only against what was before.
+pub(super) fn note_bad(chain: &Chain, content: &[u8], now_ms: i64) {
+    let _restore_then_goes_by_its_own_look = chain.put_aside(content, !canary::has_encrypted_value(content), now_ms);
+}
+
+/// A finding about this file on this host.
+pub(super) fn finding(file: &PlannedFile, job: &Job<'_>, verdict: Option<Verdict>) -> Finding {
+    let place = format!("{}:{}", job.owner.host, quoted(&file.target.path));
+    Finding { shown: shown(file, &job.context.invocation.cwd), place, verdict }
+}
+
+/// Whether there is something at this path that is no SOPS file.
+pub(super) fn is_plaintext(path: &Path) -> bool {
+    Before::read(path).is_ok_and(|now| now.content.is_some_and(|now| matches!(canary::sniff(&now), Kind::Plain)))
+}
+
+/// The first of these files that is plaintext on this host, ready for pasting.
+#[must_use]
+pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
+    records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
+}
+
+/// A path, ready for pasting.
+pub(super) fn quoted(path: &Path) -> String {
+    shell_quote(path.as_os_str().as_encoded_bytes())
 }
 
 fn expectation(file: &PlannedFile, cwd: &Path) -> Expect {

@@ -93,10 +93,10 @@ pub(super) fn run(
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
         }
     };
-    let (decision, receipts) = job.decide(outcome, &before);
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried);
     let end = spool::end_of(&decision);
     if let Err(why) = note(job, &words, &before, end, receipts)
         && recorded.is_ok()
@@ -112,7 +112,7 @@ pub(super) fn run(
 
 /// Looks at the files and keeps how they are. Their predecessors cannot be asked for.
 fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreError> {
-    let mut before = base::observe(job)?;
+    let mut before = job.observe();
     if let Some(refusal) = base::redirected(job, &mut before)? {
         return Ok(Err(refusal));
     }

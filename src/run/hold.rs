@@ -11,9 +11,11 @@ use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal, Waiting};
+use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Store, StoreError};
+use crate::store::{
+    self, Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
+};
 use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -65,7 +67,7 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     {
         report::say(&format!("locked: how the file was before is kept below {}", shelter.keep().display()));
     }
-    if !matches!(exit, Ok(Ended { left_to_keeper: true, .. })) {
+    if !matches!(exit, Ok(Ended { live_file_stays: true, .. })) {
         live.remove();
     }
     exit.map(|ended| ended.exit)
@@ -73,12 +75,12 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
 
 pub(super) struct Ended {
     pub(super) exit: Exit,
-    pub(super) left_to_keeper: bool,
+    pub(super) live_file_stays: bool,
 }
 
 impl From<Exit> for Ended {
     fn from(exit: Exit) -> Self {
-        Self { exit, left_to_keeper: false }
+        Self { exit, live_file_stays: false }
     }
 }
 
@@ -88,20 +90,14 @@ fn under_watch(
     wrapper: Wrapper,
     down: Option<StoreError>,
 ) -> Result<Ended, StoreError> {
-    let records = match job.observe() {
-        Ok(before) => job.records(&before),
-        Err(error) => {
-            wrapper.dismiss();
-            return Err(unreadable(job, &error));
-        }
-    };
     let in_refuge = down.is_some();
     let opened = down.map_or_else(|| super::open_store(job.context, job.state), Err);
     let asked = opened.and_then(|mut store| {
+        let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
-        Ok((store, obtained))
+        Ok((store, records, obtained))
     });
-    let (mut store, obtained) = match asked {
+    let (mut store, records, obtained) = match asked {
         Ok(asked) => asked,
         Err(error) => {
             if let Some(reason) = job.options.force.as_deref().filter(|_| forced::answers(&error)) {
@@ -119,8 +115,12 @@ fn under_watch(
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
                 forced: false,
                 live: None,
+                carried: job.carried(&granted),
             };
-            granted_run(job, &granted, &words, &records, store.as_mut(), wrapper)
+            match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
+                Ok(ended) => Ok(ended),
+                Err(error) => Ok(give_back(job, &words, store.as_mut(), &error)),
+            }
         }
         Obtained::Busy(busy) => {
             wrapper.dismiss();
@@ -131,10 +131,20 @@ fn under_watch(
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
             job.context.account.in_the_way(&busy);
-            let file = job.plan.files.first().map(files::shown);
+            let cwd = &job.context.invocation.cwd;
+            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
             Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
+}
+
+/// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
+/// take it, the live file stays as the proof that nobody has it.
+fn give_back(job: &Job<'_>, words: &Words, store: &mut dyn Store, error: &StoreError) -> Ended {
+    let settlement = Settlement { ending: Ending::Release(store::Ended::Failed), receipts: Vec::new() };
+    let back = store.settle(&job.holding(&words.tokens()), &settlement, SETTLE);
+    let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
+    Ended { exit, live_file_stays: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -192,7 +202,7 @@ fn granted_run(
             report::say(&format!("locked: {error}"));
             job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), left_to_keeper: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
         }
     };
     Ok(finish(job, outcome, &before, words, store, wrapper))
@@ -207,18 +217,22 @@ fn finish(
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
-    let (decision, receipts) = job.decide(outcome, before);
+    let (decision, receipts) = job.decide(outcome, before, &words.carried);
+    let proofs = receipts.len();
     let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
     let (word, why) = account::account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
     tell::tell(job, outcome, &decision);
+    if job.context.voice == Voice::Verbose {
+        report::say(&report::settled(&decision.ending, &job.wanted(), proofs));
+    }
     let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);
     match settled {
         // The keeper goes on with it for as long as the process lives.
         Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
             wrapper.leave_to_keeper();
-            ended.left_to_keeper = true;
+            ended.live_file_stays = true;
         }
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
@@ -231,7 +245,7 @@ fn finish(
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            ended.left_to_keeper = true;
+            ended.live_file_stays = true;
         }
     }
     // Order: after the settling, so that whom the command tells finds the lease as it is.
@@ -245,15 +259,6 @@ pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit 
     context.account.refused(refusal);
     report::say(&refusal.to_string());
     Exit::Code(status)
-}
-
-fn unreadable(job: &Job<'_>, error: &std::io::Error) -> StoreError {
-    let path = job.plan.files.first().map(|file| file.target.path.clone()).unwrap_or_default();
-    StoreError::Place {
-        path,
-        why: format!("the file that the command would write cannot be read: {error}"),
-        remedy: "make it readable for this user".to_owned(),
-    }
 }
 
 fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Session, state: &StateDir) -> Owner {

@@ -11,7 +11,7 @@ use crate::plan::{HoldPlan, PlannedFile};
 use crate::rules;
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
-use crate::store::{FileRecord, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
+use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
 use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
@@ -42,12 +42,11 @@ impl Job<'_> {
         Holding::Grant { grant: self.grant, key: self.key.clone(), resources: self.tokens_of(tokens) }
     }
 
-    /// How the files are now.
-    ///
-    /// # Errors
-    /// When one is there and cannot be read.
-    pub(super) fn observe(&self) -> std::io::Result<Vec<Before>> {
-        self.plan.files.iter().map(|file| Before::read(&file.target.path)).collect()
+    /// How the files are now. One that we may not read the program may not read either: it says so itself, and it is
+    /// not for us to say it first.
+    pub(super) fn observe(&self) -> Vec<Before> {
+        let read = |file: &PlannedFile| Before::read(&file.target.path).unwrap_or(Before { content: None });
+        self.plan.files.iter().map(read).collect()
     }
 
     /// The files as the store records them.
@@ -65,10 +64,26 @@ impl Job<'_> {
         if !self.options.canary {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
             let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
-            return Finding { shown: files::shown(file), verdict: changed.then(why) };
+            return files::finding(file, self, changed.then(why));
         }
-        let has_history = self.chain(file).all().is_ok_and(|copies| !copies.is_empty());
-        files::look(file, before, &self.arbiter, &self.context.invocation.cwd, has_history)
+        files::look(file, before, self)
+    }
+
+    /// What the session's own earlier commands may have written on this host, and this command does not write.
+    pub(super) fn carried(&self, granted: &Granted) -> Vec<FileRecord> {
+        let ours = |record: &FileRecord| self.plan.files.iter().any(|file| file.target.path == files::path_of(record));
+        let here = granted.carried.iter().filter(|debt| debt.host == self.owner.host);
+        here.flat_map(|debt| debt.files.clone()).filter(|record| !ours(record)).collect()
+    }
+
+    /// Those of them that are plaintext: an edit that this command has nothing to do with is still open.
+    fn open_edits(&self, carried: &[FileRecord]) -> Vec<String> {
+        carried
+            .iter()
+            .map(files::path_of)
+            .filter(|path| files::is_plaintext(path))
+            .map(|path| files::quoted(&path))
+            .collect()
     }
 
     pub(super) fn chain(&self, file: &PlannedFile) -> Chain {
@@ -76,14 +91,21 @@ impl Job<'_> {
     }
 
     /// What becomes of the lease after this outcome, with the receipts of what was proven.
-    pub(super) fn decide(&self, outcome: Outcome, before: &[Before]) -> (Decision, Vec<Receipt>) {
+    pub(super) fn decide(
+        &self,
+        outcome: Outcome,
+        before: &[Before],
+        carried: &[FileRecord],
+    ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
         self.context.account.found(&findings);
+        let open = self.open_edits(carried);
         let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
         let facts = Facts {
             outcome,
             succeeded,
             findings: &findings,
+            open: &open,
             keep_asked: self.options.keep,
             remote: self.plan.remote,
             ttl: self.options.times.ttl,

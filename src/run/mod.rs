@@ -21,7 +21,7 @@ mod tell;
 pub use account::Account;
 pub use arbiter::arbiter;
 pub use entry::{Context, Options, env_of, open_store, retry_witness, session, within};
-pub use files::Before;
+pub use files::{Before, plaintext_of};
 pub use receipt::of as receipt_of;
 
 use std::ffi::OsString;

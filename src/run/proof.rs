@@ -24,11 +24,17 @@ pub(super) enum Proof {
 }
 
 /// Proves the files of every predecessor on this host; those of other hosts can be proven only there.
-pub(super) fn prove(unsettled: &[Unsettled], host: &str, copies: &std::path::Path, arbiter: &Arbiter) -> Proof {
+pub(super) fn prove(
+    unsettled: &[Unsettled],
+    host: &str,
+    copies: &std::path::Path,
+    arbiter: &Arbiter,
+    now_ms: i64,
+) -> Proof {
     let mut receipts = Vec::new();
     for predecessor in unsettled.iter().filter(|predecessor| predecessor.host == host) {
         for record in &predecessor.files {
-            match prove_one(record, &predecessor.resource, copies, arbiter) {
+            match prove_one(record, &predecessor.resource, copies, arbiter, now_ms) {
                 Ok(receipt) => receipts.extend(receipt),
                 Err((shown, fault)) => return Proof::Bad { shown, fault },
             }
@@ -52,6 +58,7 @@ fn prove_one(
     resource: &Resource,
     copies: &std::path::Path,
     arbiter: &Arbiter,
+    now_ms: i64,
 ) -> Result<Option<Receipt>, (String, Fault)> {
     let path = files::path_of(record);
     let Ok(Before { content: Some(now) }) = Before::read(&path) else {
@@ -68,7 +75,10 @@ fn prove_one(
     let expect =
         Expect { change: judged_as(record.change), via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
     match canary::look(&Sample { path: &path, before: before.as_deref(), expect: &expect }, arbiter) {
-        Verdict::Bad(fault) => Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault)),
+        Verdict::Bad(fault) => {
+            files::note_bad(&chain, &now, now_ms);
+            Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault))
+        }
         // Without a command that was meant to leave plaintext there is no open edit; the canary says "bad" instead.
         Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => Ok(Some(Receipt {
             scope,

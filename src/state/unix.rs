@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// An account of this machine, by number.
@@ -194,9 +194,22 @@ pub(super) fn network_name(magic: u32) -> Option<&'static str> {
     })
 }
 
-/// Makes one directory or a chain of them, each 0700.
+/// Makes one directory or a chain of them, each 0700, whatever the umask: `umask 177` is how careful people write
+/// secrets, and takes from directories what lets us into them.
 pub(super) fn make_directories(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    let make = || std::fs::DirBuilder::new().mode(0o700).create(path);
+    let made = match (make(), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            make_directories(parent)?;
+            make()
+        }
+        (made, _) => made,
+    };
+    match made {
+        Ok(()) => std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes a file that must not exist, 0600, closed at exec, numbered 10 or above: a program that was started with

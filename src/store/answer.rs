@@ -36,6 +36,8 @@ pub struct Granted {
     pub unsettled: Vec<Unsettled>,
     /// The resources that were adopted from this session's own holding.
     pub adopted: Vec<Resource>,
+    /// What this session's own earlier commands may have written under what was adopted: known to it, not proven.
+    pub carried: Vec<Unsettled>,
 }
 
 /// A lease that ended without settling.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
-use super::{Ended, Live};
+use super::{Ended, FileRecord, Live};
 
 /// The state of a live row as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,8 @@ pub struct LeaseView {
     pub expires_in: Option<Duration>,
     /// Requests that wait for it.
     pub waiters: u32,
+    /// What it may have written, earlier commands of its session included.
+    pub files: Vec<FileRecord>,
 }
 
 /// Which ended leases to show.

@@ -60,7 +60,7 @@ fn keep_watch<D: Duty>(
     unix::become_subreaper()?;
     let words = match link.hear(None)? {
         Some(Heard::Said(Word::Go(words))) => words,
-        Some(Heard::Said(Word::Settled)) => return Ok(()),
+        Some(Heard::Said(_)) => return Ok(()),
         Some(Heard::Dead) | None => {
             duty.abandon();
             return Ok(());
@@ -79,7 +79,10 @@ fn keep_watch<D: Duty>(
     unix::close_all_but(&own);
     let course = Course::new(watch, begin.sent, begin.lasts);
     let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
-    Keeper { watch, clock, link, signals, timer, duty, child, course, editors }.work()
+    let worked = Keeper { watch, clock, link, signals, timer, duty, child, course, editors }.work();
+    // Nobody else may: in a container the first process often does not.
+    unix::reap_all();
+    worked
 }
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
@@ -147,7 +150,11 @@ impl<D: Duty> Keeper<'_, D> {
                     self.course.halted(Some(self.clock.now()));
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ => self.course.halted(None),
+                _ => {
+                    self.course.halted(None);
+                    // Whoever continued the program continued us, as far as they can tell.
+                    tree::wake(unix::parent());
+                }
             }
         }
         let outcome = match unix::peek_end(self.child) {
@@ -163,6 +170,7 @@ impl<D: Duty> Keeper<'_, D> {
     fn wrapper_spoke(&mut self) -> io::Result<bool> {
         match self.link.hear(Some(Duration::ZERO))? {
             None | Some(Heard::Said(Word::Go(_))) => return Ok(false),
+            Some(Heard::Said(Word::Ask)) => return self.answer().map(|()| false),
             Some(Heard::Said(Word::Settled)) => return Ok(true),
             Some(Heard::Dead) => {}
         }
@@ -199,27 +207,26 @@ impl<D: Duty> Keeper<'_, D> {
         }
     }
 
+    fn answer(&self) -> io::Result<()> {
+        match self.course.phase() {
+            Phase::Running => {
+                let stop_at = u64::try_from(self.course.stop_at().0.as_millis()).unwrap_or(u64::MAX);
+                self.link.say(&Tale::Renewed { stop_at })
+            }
+            Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome)),
+        }
+    }
+
     fn look_at_clock(&mut self) -> io::Result<()> {
-        match self.course.act(self.clock.now()) {
-            Act::Wait => Ok(()),
-            Act::Stop(cause) => self.lose(cause),
+        let act = match self.course.act(self.clock.now()) {
             Act::Beat => {
                 let (beat, sent) = self.beat();
-                let act = self.course.beaten(beat, sent, self.clock.now());
-                self.tell(beat, sent, act)
+                self.course.beaten(beat, sent, self.clock.now())
             }
-            Act::FreezeAndBeat => {
-                tree::signal_all(unix::own_pid(), &[], libc::SIGSTOP);
-                let (beat, sent) = self.beat();
-                let act = self.course.beaten_frozen(beat, sent, self.clock.now());
-                if act == Act::Wait {
-                    // Our own stop is no news for the wrapper.
-                    while unix::next_halt(self.child).is_some() {}
-                    tree::signal_all(unix::own_pid(), &[], libc::SIGCONT);
-                }
-                self.tell(beat, sent, act)
-            }
-        }
+            Act::FreezeAndBeat => self.beat_frozen(),
+            act => act,
+        };
+        if let Act::Stop(cause) = act { self.lose(cause) } else { Ok(()) }
     }
 
     fn beat(&mut self) -> (Beat, Moment) {
@@ -227,13 +234,17 @@ impl<D: Duty> Keeper<'_, D> {
         (self.duty.renew(self.course.patience(sent)), sent)
     }
 
-    fn tell(&mut self, beat: Beat, sent: Moment, act: Act) -> io::Result<()> {
-        if let Act::Stop(cause) = act {
-            return self.lose(cause);
+    /// Nothing writes while it is asked whether the lease is still ours.
+    fn beat_frozen(&mut self) -> Act {
+        tree::signal_all(unix::own_pid(), &[], libc::SIGSTOP);
+        let (beat, sent) = self.beat();
+        let act = self.course.beaten_frozen(beat, sent, self.clock.now());
+        if act == Act::Wait {
+            // Our own stop is no news for the wrapper.
+            while unix::next_halt(self.child).is_some() {}
+            tree::signal_all(unix::own_pid(), &[], libc::SIGCONT);
         }
-        let Beat::Renewed(lasts) = beat else { return Ok(()) };
-        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        self.link.say(&Tale::Renewed { sent: ms(sent.0), lasts: ms(lasts) })
+        act
     }
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {

@@ -15,6 +15,8 @@ use super::{Cause, Outcome, unix};
 pub(super) enum Word {
     /// The lease is ours: spawn. With the words for [`super::Duty::begin`].
     Go(String),
+    /// Until when does the lease hold, and are you there at all?
+    Ask,
     /// The lease is settled: leave.
     Settled,
 }
@@ -26,13 +28,18 @@ pub(super) enum Tale {
     Spawned(i32),
     /// It stopped by this signal.
     Halted(i32),
-    /// The last renew was sent at this moment of the boot clock and gives this long (both in ms).
-    Renewed { sent: u64, lasts: u64 },
+    /// The answer to [`Word::Ask`]: the tree is stopped at this moment of the boot clock (ms) unless a renew comes
+    /// first. Told only when asked: a wrapper that is stopped for hours must not find, nor we fill, a long queue.
+    Renewed { stop_at: u64 },
     /// Its tree is being stopped.
     Stopping,
     /// It ended, or its tree was stopped.
     Ended(Outcome),
 }
+
+/// What a packet meets whose listener is dead or has not listened for long.
+const NOBODY_LISTENS: [io::ErrorKind; 3] =
+    [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset, io::ErrorKind::WouldBlock];
 
 /// One end of the socket.
 #[derive(Debug)]
@@ -53,15 +60,12 @@ impl Link {
         Ok((Self(a), Self(b)))
     }
 
-    /// Says something. A dead listener is not an error: it is noticed when listening.
+    /// Says something, and never waits. A dead listener is not an error: it is noticed when listening. Nor is a full
+    /// queue: only a frozen wrapper lets one fill, and it asks when it is back.
     pub(super) fn say<T: Serialize>(&self, word: &T) -> io::Result<()> {
         let packet = serde_json::to_vec(word)?;
         match unix::send_packet(self.0.as_fd(), &packet) {
-            Err(error)
-                if error.kind() == io::ErrorKind::BrokenPipe || error.kind() == io::ErrorKind::ConnectionReset =>
-            {
-                Ok(())
-            }
+            Err(error) if NOBODY_LISTENS.contains(&error.kind()) => Ok(()),
             other => other,
         }
     }

@@ -13,7 +13,7 @@ use super::unix;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) pid: i32,
-    parent: i32,
+    pub(super) parent: i32,
     state: u8,
     started: u64,
 }
@@ -155,6 +155,30 @@ fn signal(target: &Member, number: i32) {
     if member(target.pid).is_some_and(|now| now.started == target.started) {
         let _it_may_be_gone_or_not_ours = process.signal(number);
     }
+}
+
+/// The signals that wait for this process: bit n−1 is signal n.
+pub(super) fn pending(pid: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
+/// Continues this process if it is stopped.
+pub(super) fn wake(pid: i32) {
+    if let Some(member) = member(pid).filter(Member::halted) {
+        signal(&member, libc::SIGCONT);
+    }
+}
+
+/// How often the kernel has taken the processor from this process, or it gave it up: the same number twice means that
+/// it has not run in between. None when it is gone.
+pub(super) fn switches(pid: i32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status
+        .lines()
+        .filter_map(|line| line.split_once("ctxt_switches:")?.1.trim().parse::<u64>().ok())
+        .reduce(|a, b| a + b)
 }
 
 /// The children this process has now, by `/proc/self/task/*/children`; none where the kernel does not tell.

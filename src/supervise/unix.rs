@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use crate::clock::Moment;
 
+use super::tree::member;
+
 /// Own descriptors sit here and above, so that scripts which use 3 to 9 find them as they left them.
 const FIRST_OWN_DESCRIPTOR: RawFd = 10;
 
@@ -33,9 +35,11 @@ pub(super) fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 pub(super) fn send_packet(fd: BorrowedFd<'_>, packet: &[u8]) -> io::Result<()> {
+    // A dead listener is an error, not a SIGPIPE, and one that does not listen holds nobody up.
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
     loop {
-        // SAFETY: pointer and length are those of `packet`. MSG_NOSIGNAL: a dead listener is an error, not a SIGPIPE.
-        let sent = unsafe { libc::send(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len(), libc::MSG_NOSIGNAL) };
+        // SAFETY: pointer and length are those of `packet`.
+        let sent = unsafe { libc::send(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len(), flags) };
         if sent >= 0 {
             return Ok(());
         }
@@ -155,6 +159,20 @@ pub(super) fn set_blocked(bits: u64) {
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
 }
 
+/// Does this blocked signal wait for us?
+pub(super) fn is_pending(signal: i32) -> bool {
+    // SAFETY: an all-zero sigset_t is a valid place for sigpending to write to.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is valid for both calls.
+    unsafe { libc::sigpending(&raw mut set) == 0 && libc::sigismember(&raw const set, signal) == 1 }
+}
+
+/// Sends a signal to ourselves.
+pub(super) fn raise(signal: i32) {
+    // SAFETY: no pointers.
+    unsafe { libc::raise(signal) };
+}
+
 /// One signal that came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came {
@@ -230,11 +248,39 @@ pub(super) fn become_subreaper() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// A process group of our own in the same session: the terminal's signals pass us by, and the job's group is not
-/// orphaned.
+/// Leaves the caller's process group, so that the terminal's signals pass us by.
+///
+/// A group is orphaned, and the terminal then never stops it, when no member has a parent in another group of the same
+/// session. As the child's parent we decide that now. Where a shell watches the job the group is not orphaned, nor is one
+/// that the child makes for itself, and so we stay in the session. Where none does (`ssh -t host locked …`, `docker run
+/// -it`) nobody could continue what Ctrl-Z stops, and so we leave the session too.
 pub(super) fn own_group() -> io::Result<()> {
-    // SAFETY: no pointers.
-    check(unsafe { libc::setpgid(0, 0) }).map(drop)
+    // SAFETY: no pointers, both.
+    let result = unsafe { if is_orphaned() { libc::setsid() } else { libc::setpgid(0, 0) } };
+    check(result).map(drop)
+}
+
+/// Does nobody of this session, outside of our group, watch over our group? Looks at the line of our ancestors.
+fn is_orphaned() -> bool {
+    // SAFETY: no pointers, both; a process that is gone has no session, and is nobody who watches.
+    let (session, group) = (|pid| unsafe { libc::getsid(pid) }, |pid| unsafe { libc::getpgid(pid) });
+    let mut at = parent();
+    // Bounded: a line of parents that changes while we climb must not hold us.
+    for _ in 0..256 {
+        match member(at).map(|member| member.parent) {
+            Some(above) if above > 0 && session(above) == session(0) => at = above,
+            _ => return true,
+        }
+        if group(at) != group(0) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The process that started this one, as it is now.
+pub(super) fn parent() -> i32 {
+    std::os::unix::process::parent_id().cast_signed()
 }
 
 /// An inherited "ignore" for SIGCHLD would make every wait fail.
@@ -313,6 +359,19 @@ pub(super) fn reap_orphans(child: i32) {
             return;
         }
         wait_id(libc::P_PID, pid, libc::WEXITED);
+    }
+}
+
+/// Reaps every child that has ended.
+pub(super) fn reap_all() {
+    while wait_id(libc::P_ALL, 0, libc::WEXITED).is_some() {}
+}
+
+/// Reaps this child if it ends within `limit`.
+pub(super) fn reap_within(pid: i32, limit: Duration) {
+    let in_time = Process::open(pid).and_then(|process| wait_readable(&[process.0.as_fd()], Some(limit)));
+    if in_time.is_ok_and(|ready| ready[0]) {
+        reap(pid);
     }
 }
 
@@ -410,11 +469,20 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((own(ends[0])?, own(ends[1])?))
 }
 
-/// Stops ourselves as this signal would have.
+/// Stops ourselves as this signal would have, whatever we do with it otherwise. Comes back when we are continued.
 pub(super) fn halt_self(signal: i32) {
     let signal = if [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&signal) { signal } else { libc::SIGSTOP };
-    // SAFETY: sends a signal to ourselves; the stop ends with SIGCONT.
-    unsafe { libc::raise(signal) };
+    let set = sigset(bit(signal));
+    // SAFETY: an all-zero sigset_t is a valid place for the old mask.
+    let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: plain calls with valid arguments (SIGSTOP has no disposition, which is an error of no matter).
+    unsafe {
+        let disposition = libc::signal(signal, libc::SIG_DFL);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, &raw mut mask);
+        libc::raise(signal);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+        libc::signal(signal, disposition);
+    }
 }
 
 /// Dies by this signal, as the program did, without a second core dump. Comes back only when the signal does not kill.

@@ -13,7 +13,7 @@ use super::unix::{self, Came, Process, Signals, Timer};
 use super::{Begin, Cause, Entry, Outcome, Watch, tree};
 
 /// Signals that a program may expect to get when they are sent to the process its caller started.
-const FORWARDED: [i32; 8] = [
+const FORWARDED: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGHUP,
     libc::SIGINT,
@@ -22,11 +22,19 @@ const FORWARDED: [i32; 8] = [
     libc::SIGUSR2,
     libc::SIGALRM,
     libc::SIGWINCH,
+    // Whether the program stops at Ctrl-Z is for the program to say: we stop when it has.
+    libc::SIGTSTP,
 ];
 
 /// Of the signals that the kernel sends these come from the terminal, which has told the child already. An alarm comes
 /// from the kernel too, and is meant for the program.
-const OF_THE_TERMINAL: [i32; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGWINCH];
+const OF_THE_TERMINAL: [i32; 5] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGWINCH, libc::SIGTSTP];
+
+/// How long a continued group may take until its last member runs.
+const CONTINUING: Duration = Duration::from_millis(10);
+
+/// How long the keeper may take to leave. One that hangs in a call of the store is left behind: it has nothing of ours.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// The wrapper's side of a hired keeper.
 #[derive(Debug)]
@@ -53,18 +61,20 @@ impl Wrapper {
     pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock) -> io::Result<Outcome> {
         let bits =
             FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
-        let signals = Signals::open(bits & !self.entry.ignored, self.entry.blocked)?;
+        // What is ignored comes too: the program may want it all the same.
+        let signals = Signals::open(bits, self.entry.blocked)?;
         let timer = Timer::new()?;
         self.link.say(&Word::Go(words))?;
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
-        Watcher { wrapper: self, clock, signals, timer, stop_at, child: None, early: Vec::new(), resumed: false }
+        let ask_at = half_way(clock.now(), stop_at);
+        Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked: None, child: None, early: Vec::new() }
             .watch()
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.
     pub fn dismiss(self) {
         let _a_dead_keeper_needs_no_word = self.link.say(&Word::Settled);
-        unix::reap(self.keeper);
+        unix::reap_within(self.keeper, LEAVING);
     }
 
     /// Leaves the settling to the keeper, which tries until the lease's end.
@@ -78,18 +88,27 @@ struct Watcher<'a> {
     clock: &'a dyn Clock,
     signals: Signals,
     timer: Timer,
+    /// When the keeper stops the tree, as far as we know.
     stop_at: Moment,
+    /// When we ask for news of that.
+    ask_at: Moment,
+    /// When we did, if there is no answer yet.
+    asked: Option<Moment>,
     child: Option<(i32, Process)>,
     /// Signals that came before the child did.
     early: Vec<i32>,
-    /// We were continued since the last stop that we heard of.
-    resumed: bool,
+}
+
+/// Half of the way from one moment to another; the whole when it is short.
+fn half_way(now: Moment, then: Moment) -> Moment {
+    let way = now.until(then);
+    now.after(if way < Duration::from_millis(100) { way } else { way / 2 })
 }
 
 impl Watcher<'_> {
     fn watch(mut self) -> io::Result<Outcome> {
         loop {
-            self.timer.set(Some(self.takeover_at()))?;
+            self.timer.set(Some(self.wake_at()))?;
             let fds = [self.wrapper.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()];
             let ready = unix::wait_readable(&fds, None)?;
             while let Some(came) = self.signals.next() {
@@ -101,15 +120,24 @@ impl Watcher<'_> {
             {
                 return Ok(outcome);
             }
-            if ready[2] && self.clock.now() >= self.takeover_at() {
-                return Ok(self.take_over(Cause::Deadline));
+            // What the keeper has said already comes before what its silence would mean.
+            if ready[2] && !ready[0] && self.clock.now() >= self.wake_at() {
+                if self.asked.is_some() {
+                    return Ok(self.take_over(Cause::Deadline));
+                }
+                self.asked = Some(self.clock.now());
+                self.wrapper.link.say(&Word::Ask)?;
             }
         }
     }
 
-    /// The keeper stops the tree at the deadline; when it is silent half of the slack later, it is frozen.
-    fn takeover_at(&self) -> Moment {
-        self.stop_at.after(self.wrapper.watch.times.slack / 2)
+    /// The keeper stops the tree at the deadline; when it is silent half of the slack later, it is frozen. Unless it was
+    /// us who were frozen: it is always asked first.
+    fn wake_at(&self) -> Moment {
+        match self.asked {
+            None => self.ask_at,
+            Some(asked) => self.stop_at.max(asked).after(self.wrapper.watch.times.slack / 2),
+        }
     }
 
     fn listen(&mut self, heard: Heard<Tale>) -> Option<Outcome> {
@@ -118,10 +146,16 @@ impl Watcher<'_> {
             Heard::Said(Tale::Ended(outcome)) => return Some(outcome),
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
-            Heard::Said(Tale::Stopping) => self.stop_at = self.clock.now().after(self.wrapper.watch.times.grace * 2),
-            Heard::Said(Tale::Renewed { sent, lasts }) => {
-                let lasts = Duration::from_millis(lasts);
-                self.stop_at = Moment(Duration::from_millis(sent)).after(self.wrapper.watch.times.stop_after(lasts));
+            Heard::Said(Tale::Stopping) => {
+                // It is busy and answers nobody.
+                let now = self.clock.now();
+                self.asked = Some(now);
+                self.stop_at = now.after(self.wrapper.watch.times.grace * 2);
+            }
+            Heard::Said(Tale::Renewed { stop_at }) => {
+                self.asked = None;
+                self.stop_at = Moment(Duration::from_millis(stop_at));
+                self.ask_at = half_way(self.clock.now(), self.stop_at);
             }
         }
         None
@@ -138,12 +172,7 @@ impl Watcher<'_> {
 
     fn hand_on(&mut self, came: Came) {
         if came.signal == libc::SIGCONT {
-            self.resumed = true;
-            if let Some((pid, process)) = &self.child
-                && tree::member(*pid).is_some_and(|child| child.halted())
-            {
-                let _it_may_have_ended = process.signal(libc::SIGCONT);
-            }
+            self.child_goes_on(None);
             return;
         }
         let told_by_terminal = came.by_kernel && OF_THE_TERMINAL.contains(&came.signal);
@@ -159,13 +188,36 @@ impl Watcher<'_> {
         }
     }
 
-    /// The child stopped. With Ctrl-Z we were stopped with it and hear of it only after we were continued; a child that
-    /// stopped by itself is still stopped now, and our shell must see us stop.
+    /// The child stopped, and our shell must see us stop; unless it goes on already.
     fn halt_too(&mut self, signal: i32) {
-        let stale = std::mem::take(&mut self.resumed);
-        let halted = self.child.as_ref().and_then(|(pid, _)| tree::member(*pid)).is_some_and(|child| child.halted());
-        if halted && !stale {
-            unix::halt_self(signal);
+        let Some((pid, _)) = &self.child else { return };
+        let before = tree::switches(*pid);
+        if !tree::member(*pid).is_some_and(|child| child.halted()) {
+            return;
+        }
+        unix::halt_self(signal);
+        while let Some(came) = self.signals.next() {
+            // The one that continued us is dealt with below.
+            if came.signal != libc::SIGCONT {
+                self.hand_on(came);
+            }
+        }
+        self.child_goes_on(before);
+    }
+
+    /// We were continued. A shell continues the whole group, and then the child runs at once; whoever continued us alone
+    /// meant the child. `before` is its number of switches while it was stopped: one that has run since has only stopped
+    /// again.
+    fn child_goes_on(&self, before: Option<u64>) {
+        let Some((pid, process)) = &self.child else { return };
+        let before = before.or_else(|| tree::switches(*pid));
+        let until = self.clock.now().after(CONTINUING);
+        while tree::member(*pid).is_some_and(|child| child.halted()) && tree::switches(*pid) == before {
+            if self.clock.now() >= until {
+                let _it_may_have_ended = process.signal(libc::SIGCONT);
+                return;
+            }
+            let _nothing_to_read = unix::wait_readable(&[], Some(Duration::from_millis(1)));
         }
     }
 

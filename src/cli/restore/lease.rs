@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
-use std::time::Duration;
 
 use crate::exit::{self, Exit};
 use crate::holder::ProcFs;
@@ -10,48 +9,60 @@ use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
 use crate::report;
 use crate::run::{self, Context};
+use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
-    Claim, Ended, Ending, Holding, LeaseState, Mode, Owner, Receipt, Release, Request, Settlement, Store,
+    Claim, Ended, Ending, Holding, LeaseState, Mode, Owner, Receipt, Release, Request, Settlement, Store, StoreError,
 };
 use crate::terms::{GrantId, LeaseKey, Resource, SessionId, Times};
 
+use crate::cli::RunOptions;
 use crate::cli::front::refuse;
 use crate::cli::world::{CALL, down};
 
 /// Held, or not because the store is down.
-pub(super) struct Hold<'a> {
-    held: Option<RefCell<Held<'a>>>,
+pub(super) struct Hold {
+    held: Option<RefCell<Held>>,
 }
 
-struct Held<'a> {
+struct Held {
     store: Box<dyn Store>,
     holding: Holding,
     /// Why the resource was quarantined, when it was.
     reason: Option<String>,
-    _world: std::marker::PhantomData<&'a ()>,
+    /// The session's own earlier commands may have written under what was adopted.
+    carried: bool,
 }
 
-impl<'a> Hold<'a> {
+impl Hold {
+    /// No lease: the store is down, and that is said.
+    pub(super) fn without(error: &StoreError) -> Self {
+        report::say(&format!(
+            "locked: {error}; the file is restored without a lease, end the quarantine later with --accept"
+        ));
+        Self { held: None }
+    }
+
     /// Takes the lease, over a quarantine too.
     pub(super) fn take(
-        context: &'a Context,
-        session: Option<SessionId>,
+        context: &Context,
+        options: &RunOptions,
         state: &StateDir,
         target: &Target,
     ) -> Result<Self, Exit> {
-        let mut store = match run::open_store(context, state) {
-            Ok(store) => store,
-            Err(error) => {
-                report::say(&format!(
-                    "locked: {error}; the file is restored without a lease, end the quarantine later with --accept"
-                ));
-                return Ok(Self { held: None });
-            }
-        };
-        let session = run::session(context, session).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+        let session =
+            run::session(context, options.session.map(SessionId)).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let resources: Vec<Resource> = target.resources().cloned().collect();
-        let reason = quarantine(store.as_mut(), &resources)?;
+        let opened = run::open_store(context, state).and_then(|mut store| {
+            let reason = quarantine(store.as_mut(), &resources)?;
+            Ok((store, reason))
+        });
+        let (mut store, reason) = match opened {
+            Ok(opened) => opened,
+            // Others are at work: it answers, only not now.
+            Err(error @ StoreError::Contended(_)) => return Err(down(&error)),
+            Err(error) => return Ok(Self::without(&error)),
+        };
         let owner = Owner {
             session: session.id,
             label: session.label.clone(),
@@ -61,14 +72,18 @@ impl<'a> Hold<'a> {
             operation: "locked restore".to_owned(),
             rule: None,
         };
-        let holding = ask(context, state, store.as_mut(), owner, resources)?;
-        let held = Held { store, holding, reason, _world: std::marker::PhantomData };
-        Ok(Self { held: Some(RefCell::new(held)) })
+        let (holding, carried) = ask(context, options.patience(), state, store.as_mut(), owner, resources)?;
+        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried })) })
     }
 
     /// Why the resource was quarantined, when it was.
     pub(super) fn reason(&self) -> Option<String> {
         self.held.as_ref().and_then(|held| held.borrow().reason.clone())
+    }
+
+    /// Is it quarantined, or can nobody say?
+    pub(super) fn may_be_quarantined(&self) -> bool {
+        self.held.is_none() || self.reason().is_some()
     }
 
     /// Ends the lease with these receipts.
@@ -86,10 +101,14 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Gives the lease back undone: a quarantine goes on, with the reason of now or the one before.
-    pub(super) fn give_back(&self, still_bad: Option<String>) -> Result<(), Exit> {
+    /// Gives the lease back undone: a quarantine goes on with its reason, and so does what the session had kept.
+    pub(super) fn give_back(&self) -> Result<(), Exit> {
+        let carried = self.held.as_ref().is_some_and(|held| held.borrow().carried);
         let ending = match self.reason() {
-            Some(before) => Ending::Quarantine { reason: still_bad.unwrap_or(before) },
+            Some(reason) => Ending::Quarantine { reason },
+            None if carried => {
+                Ending::Keep { reason: "nothing was restored".to_owned(), keep_for: settle::MAX_HOLD, takeable: false }
+            }
             None => Ending::Release(Ended::Failed),
         };
         self.settle(ending, Vec::new())
@@ -105,19 +124,21 @@ fn names(holding: &Holding) -> String {
     }
 }
 
-fn quarantine(store: &mut dyn Store, resources: &[Resource]) -> Result<Option<String>, Exit> {
-    let live = store.leases(Some(resources), CALL).map_err(|error| down(&error))?;
+fn quarantine(store: &mut dyn Store, resources: &[Resource]) -> Result<Option<String>, StoreError> {
+    let live = store.leases(Some(resources), CALL)?;
     let bad = live.into_iter().find(|lease| lease.state == LeaseState::Quarantined);
     Ok(bad.map(|lease| lease.reason.unwrap_or_default()))
 }
 
+/// The holding, and whether the session's own earlier commands may have written under it.
 fn ask(
     context: &Context,
+    patience: Patience,
     state: &StateDir,
     store: &mut dyn Store,
     owner: Owner,
     resources: Vec<Resource>,
-) -> Result<Holding, Exit> {
+) -> Result<(Holding, bool), Exit> {
     let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
     let times = Times::new(None, None, None, None).map_err(|_| Exit::Code(exit::INTERNAL))?;
     let host_id = owner.host_id.clone();
@@ -140,8 +161,10 @@ fn ask(
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
-    match lease::acquire(request, Patience::Wait(Duration::from_secs(30)), &mut asker).map_err(|error| down(&error))? {
-        Obtained::Granted { granted, .. } => Ok(Holding::Grant { grant, key, resources: granted.tokens }),
+    match lease::acquire(request, patience, &mut asker).map_err(|error| down(&error))? {
+        Obtained::Granted { granted, .. } => {
+            Ok((Holding::Grant { grant, key, resources: granted.tokens }, !granted.carried.is_empty()))
+        }
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
             let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
             let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");

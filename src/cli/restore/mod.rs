@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod lease;
+mod left;
 mod version;
 
 use std::fs;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::canary::{self, Arbiter, Expect, Kind, Sample, Verdict};
+use crate::canary::{self, Arbiter, Expect, Fault, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
@@ -22,13 +23,14 @@ use crate::rules::{Asked, Via};
 use crate::run::{self, Before, Context};
 use crate::state::StateDir;
 use crate::store::{Ended, Ending, ReceiptKind};
-use crate::terms::{Digest, SessionId, shell_quote};
+use crate::terms::{Digest, shell_quote};
 
 use super::RunOptions;
 use super::front::refuse;
 use super::held::answer;
 use super::verbs::Restore;
 use lease::Hold;
+use left::{Left, Why};
 use version::Version;
 
 struct Work<'a> {
@@ -50,8 +52,9 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     let target = Namer::new(Local::Make, &env)
         .name(&path)
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
-    let state = StateDir::open(&env).map_err(|error| super::world::down(&error))?;
-    let copies = state.copies().map_err(|error| super::world::down(&error))?;
+    let state = StateDir::open(&env).and_then(|state| state.copies().map(|copies| (state, copies)));
+    // Without a state directory there are no copies, and HEAD may still have the file.
+    let copies = state.as_ref().map_or_else(|_| std::path::PathBuf::new(), |(_, copies)| copies.clone());
     let work = Work {
         context,
         verb,
@@ -60,7 +63,10 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
         target,
         arbiter: run::arbiter(context, None),
     };
-    let hold = Hold::take(context, options.session.map(SessionId), &state, &work.target)?;
+    let hold = match &state {
+        Ok((state, _)) => Hold::take(context, options, state, &work.target)?,
+        Err(error) => Hold::without(error),
+    };
     let outcome = if verb.accept { work.accept() } else { work.bring_back(&hold) };
     match outcome {
         Ok(done) => {
@@ -68,8 +74,8 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
             Ok(answer(verb.json, &done.json, Some(done.text)))
         }
         Err(left) => {
-            let Left { refusal, status, still_bad } = *left;
-            hold.give_back(still_bad)?;
+            let Left { refusal, status } = *left;
+            hold.give_back()?;
             Err(refuse(&refusal, status))
         }
     }
@@ -80,13 +86,6 @@ struct Done {
     receipt: crate::store::Receipt,
     json: serde_json::Value,
     text: String,
-}
-
-/// Not done: what to say, and whether the file is bad (the quarantine goes on) or was never so.
-struct Left {
-    refusal: Refusal,
-    status: i32,
-    still_bad: Option<String>,
 }
 
 impl Work<'_> {
@@ -108,19 +107,19 @@ impl Work<'_> {
         Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
     }
 
-    fn bring_back(&self, hold: &Hold<'_>) -> Result<Done, Box<Left>> {
+    fn bring_back(&self, hold: &Hold) -> Result<Done, Box<Left>> {
         let bad =
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
-        let fault = self.why_bad(&content, hold)?;
-        if matches!(canary::sniff(&content), Kind::Plain) && self.verb.from.is_none() {
+        let why = self.why_bad(&bad, hold)?;
+        if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
             return Err(self.plaintext());
         }
         let versions = version::versions(self.context, &self.chain, &self.target, &content);
         let Some(version) =
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
-            let why = format!("{fault}; no sound version of it is known here");
+            let why = format!("{why}; no sound version of it is known here");
             return Err(self.still_bad(
                 why,
                 &format!("bring a good version yourself, then locked restore {} --accept", self.shown),
@@ -143,21 +142,26 @@ impl Work<'_> {
         Ok(self.done(&version.content, kind, text, version.which))
     }
 
-    /// What is wrong with the file now. A sound file is never overwritten.
-    fn why_bad(&self, content: &[u8], hold: &Hold<'_>) -> Result<String, Box<Left>> {
+    /// What is wrong with the file now. A sound file is never overwritten, unless it is the very one that was found bad:
+    /// lost keys, for one, are seen only against what was before.
+    fn why_bad(&self, bad: &Before, hold: &Hold) -> Result<Why, Box<Left>> {
+        let Some(content) = &bad.content else { return Ok(Why::Fault(Fault::Missing.to_string())) };
         match self.look(&self.target.path) {
-            Verdict::Bad(fault) => Ok(fault.to_string()),
-            _ if matches!(canary::sniff(content), Kind::Plain) => Ok("it is plaintext".to_owned()),
+            Verdict::Bad(Fault::Plaintext) => Ok(Why::Plaintext),
+            Verdict::Bad(fault) => Ok(Why::Fault(fault.to_string())),
+            _ if matches!(canary::sniff(content), Kind::Plain) => Ok(Why::Plaintext),
+            _ if self.chain.is_bad(&Digest::of(content)) && hold.may_be_quarantined() => {
+                Ok(Why::Fault("it is the one that was found bad".to_owned()))
+            }
             _ => {
-                let next = format!("locked restore {} --accept", self.shown);
                 let refusal = Refusal {
                     word: "REFUSED",
                     what: format!("{} is a sound SOPS file now and is not overwritten", self.shown),
                     why: "somebody has mended it already, or it never was bad".to_owned(),
                     retry: "no".to_owned(),
-                    next,
+                    next: format!("locked restore {} --accept", self.shown),
                 };
-                Err(Box::new(Left { refusal, status: exit::USAGE, still_bad: hold.reason() }))
+                Err(Box::new(Left { refusal, status: exit::USAGE }))
             }
         }
     }
@@ -169,9 +173,9 @@ impl Work<'_> {
         if now.digest() != bad.digest() {
             return Err(self.cannot("it changed while it was looked at"));
         }
-        if let Some(content) = bad.content.as_deref().filter(|content| !matches!(canary::sniff(content), Kind::Plain)) {
+        if let Some(content) = bad.content.as_deref().filter(|content| !content.is_empty()) {
             self.chain
-                .put_aside(content, self.context.clock.wall_ms())
+                .put_aside(content, !canary::has_encrypted_value(content), self.context.clock.wall_ms())
                 .map_err(|error| self.cannot(&format!("no copy of it can be put aside: {error}")))?;
         }
         let write = || -> std::io::Result<()> {
@@ -199,35 +203,5 @@ impl Work<'_> {
         let json = json!({"file": self.shown, "resource": self.target.resource.name.as_str(), "version": which,
                           "digest": Digest::of(content).as_str()});
         Done { receipt, json, text }
-    }
-
-    fn still_bad(&self, why: String, next: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "QUARANTINED",
-            what: format!("{} stays quarantined: {why}", self.shown),
-            why: "only a sound file ends a quarantine".to_owned(),
-            retry: "no".to_owned(),
-            next: next.to_owned(),
-        };
-        Box::new(Left { refusal, status: exit::QUARANTINED, still_bad: Some(format!("{}: {why}", self.shown)) })
-    }
-
-    fn plaintext(&self) -> Box<Left> {
-        let next = format!(
-            "encrypt it with the sops program itself, then locked restore {0} --accept; or throw the plaintext away: locked restore {0} --from proven",
-            self.shown
-        );
-        self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
-    }
-
-    fn cannot(&self, why: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "REFUSED",
-            what: format!("{} was not restored: {why}", self.shown),
-            why: "nothing was changed".to_owned(),
-            retry: "yes, after a look at the file".to_owned(),
-            next: format!("ls -l {}", self.shown),
-        };
-        Box::new(Left { refusal, status: exit::INTERNAL, still_bad: Some(format!("{}: {why}", self.shown)) })
     }
 }

@@ -231,11 +231,13 @@ impl Situation {
     }
 
     fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
-        let mut granted = Granted { tokens: vec![], lasts: Duration::MAX, unsettled: vec![], adopted: vec![] };
+        let mut granted = nothing(Duration::MAX);
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()) {
             granted.tokens.push((row.resource.clone(), FencingToken(row.token)));
             granted.lasts = granted.lasts.min(row.expires_in(now).unwrap_or(span(row.ttl_ms)));
-            granted.unsettled.extend(debt::to_prove(&debt::of(row)?, &row.resource));
+            let debts = debt::of(row)?;
+            granted.unsettled.extend(debt::to_prove(&debts, &row.resource));
+            granted.carried.extend(debt::carried(&debts, &row.resource));
             if row.adopted {
                 granted.adopted.push(row.resource.clone());
             }
@@ -245,7 +247,7 @@ impl Situation {
 
     fn grant(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let lasts = request.first_grant.min(request.ttl);
-        let mut granted = Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![] };
+        let mut granted = nothing(lasts);
         for wanted in &self.wanted {
             if let (Some((row, Fate::Join)), Standing::MayJoin(below)) = (&wanted.row, &wanted.nest) {
                 nest::join(connection, row, *below, request)?;
@@ -258,6 +260,7 @@ impl Situation {
                 None => Inherited::default(),
             };
             granted.unsettled.extend(debt::to_prove(&inherited.debts, &wanted.resource));
+            granted.carried.extend(debt::carried(&inherited.debts, &wanted.resource));
             if inherited.adopted {
                 granted.adopted.push(wanted.resource.clone());
             }
@@ -270,4 +273,9 @@ impl Situation {
         }
         Ok(Acquisition::Granted(granted))
     }
+}
+
+/// A grant of no resource yet.
+fn nothing(lasts: Duration) -> Granted {
+    Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![], carried: vec![] }
 }

@@ -92,9 +92,26 @@ pub(super) fn kept_by_own(row: &Row) -> Result<Vec<Debt>, Fault> {
     Ok(debts)
 }
 
+/// For views: its own files and those that it owes. A record that cannot be read is shown as none; who must act on it
+/// reads it by the other ways here, and is told.
+pub(super) fn all_files(row: &Row) -> Vec<FileRecord> {
+    let owed = of(row).unwrap_or_default().into_iter().filter(|debt| debt.host == row.host).flat_map(|debt| debt.files);
+    row.files().unwrap_or_default().into_iter().chain(owed).collect()
+}
+
 /// Those that the holder must prove now.
 pub(super) fn to_prove(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
     debts.iter().filter(|debt| !debt.own).map(|debt| debt.unsettled(resource)).collect()
+}
+
+/// Those of the session's own earlier commands.
+pub(super) fn carried(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
+    debts.iter().filter(|debt| debt.own).map(|debt| debt.unsettled(resource)).collect()
+}
+
+/// What stays when the holder has proven what it had to prove.
+pub(super) fn proven(row: &Row) -> Result<Vec<Debt>, Fault> {
+    Ok(of(row)?.into_iter().filter(|debt| debt.own).collect())
 }
 
 /// For the column.

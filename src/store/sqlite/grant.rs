@@ -41,9 +41,9 @@ pub(super) fn succeed(
             let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
             end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
             let hold = match request.claim {
-                Claim::Explicit | Claim::Restore => None,
-                Claim::Command if row.explicit => Some((row.ttl_ms, row.operation.clone())),
-                Claim::Command => row.hold_ttl_ms.zip(row.hold_operation.clone()),
+                Claim::Explicit => None,
+                Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
+                Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
             };
             let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
             Ok(Inherited { adopted: true, debts, hold })

@@ -85,7 +85,8 @@ pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Re
     Ok(Renewal::Renewed(span(lasts)))
 }
 
-/// Replaces the record of files; with it the debt to predecessors is paid. Gives no time: that is the renew's to do.
+/// Replaces the record of files; with it the debt to predecessors is paid, but not what the session's own earlier commands
+/// may have written. Gives no time: that is the renew's to do.
 pub(super) fn record_files(
     connection: &Connection,
     holding: &Holding,
@@ -99,14 +100,14 @@ pub(super) fn record_files(
     };
     settle::leave_receipts(connection, receipts, &parts, now)?;
     let text = debt::text(files)?;
-    let mut statement = connection.prepare_cached("update leases set files = ?2, debt = '[]' where id = ?1")?;
+    let mut statement = connection.prepare_cached("update leases set files = ?2, debt = ?3 where id = ?1")?;
     let mut lasts = i64::MAX;
     for Part { row, join } in &parts {
         lasts = lasts.min(row.expires_in(now).map_or(row.ttl_ms, ms));
         match join {
             Some(join) => nest::record_files(connection, join, &text)?,
             None => {
-                statement.execute((row.id, &text))?;
+                statement.execute((row.id, &text, debt::text(&debt::proven(row)?)?))?;
             }
         }
     }

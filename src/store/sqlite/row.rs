@@ -221,6 +221,7 @@ impl Row {
             renewed_at: self.renewed_at,
             expires_in: self.expires_in(now),
             waiters,
+            files: super::debt::all_files(self),
         }
     }
 }

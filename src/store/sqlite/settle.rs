@@ -5,6 +5,7 @@ use rusqlite::Connection;
 
 use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
 
+use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
 use super::nest::{self, Join};
@@ -129,7 +130,8 @@ fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault>
 }
 
 /// The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
-/// it: the failure of one command does not give away what the session holds by its own word.
+/// it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
+/// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
 fn keep(
     connection: &Connection,
     row: &Row,
@@ -143,11 +145,11 @@ fn keep(
     connection
         .prepare_cached(
             "update leases set state = 'kept', settled = 1, takeable = ?2, reason = ?3, pid = null, live_device = null, \
-             live_inode = null, debt = '[]', boot = ?4, expires_ms = ?5, renewed_at = ?6 where id = ?1",
+             live_inode = null, boot = ?4, expires_ms = ?5, renewed_at = ?6 where id = ?1",
         )?
         .execute((
             row.id,
-            takeable && held_by_word.is_none(),
+            takeable && held_by_word.is_none() && debt::of(row)?.is_empty(),
             reason,
             &now.boot,
             now.ms.saturating_add(lasts),

@@ -1,0 +1,100 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_locked_global_optspecs
+    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= q/quiet v/verbose h/help V/version
+end
+
+function __fish_locked_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_locked_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_locked_using_subcommand
+    set -l cmd (__fish_locked_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c locked -n "__fish_locked_needs_command" -s r -l resource -d 'Hold this resource too, for example server:bms-4 (repeatable)' -r
+complete -c locked -n "__fish_locked_needs_command" -l operation -d 'What to call the work in `locked status`, instead of the program\'s name' -r
+complete -c locked -n "__fish_locked_needs_command" -l ttl -d 'How long the lease lives without a renew [default: 30m]' -r
+complete -c locked -n "__fish_locked_needs_command" -l heartbeat -d 'How often it is renewed [default: a sixth of the TTL, at most 60s]' -r
+complete -c locked -n "__fish_locked_needs_command" -l renew-deadline -d 'When the program is stopped after the last successful renew [default: two thirds of the TTL]' -r
+complete -c locked -n "__fish_locked_needs_command" -l grace -d 'How long a stopped program gets between TERM and KILL [default: a tenth of the TTL, at most 10s]' -r
+complete -c locked -n "__fish_locked_needs_command" -l wait -d 'How long to wait for a lease that somebody else holds [default: 30s]' -r
+complete -c locked -n "__fish_locked_needs_command" -l conflict-exit-code -d 'The exit status when somebody else holds it, instead of 75' -r
+complete -c locked -n "__fish_locked_needs_command" -l reason -d 'Why it is forced, for the ledger' -r
+complete -c locked -n "__fish_locked_needs_command" -l on-lost -d 'Run this with `sh -c` once when the lease was lost, with LOCKED_RESOURCES and LOCKED_LOST_CAUSE (deadline, gone, revoked, stopped-job, keeper-died) in its environment, for at most 30s' -r
+complete -c locked -n "__fish_locked_needs_command" -l report -d 'Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times, exit, what became of the lease, what was found in the files, who was in the way' -r -F
+complete -c locked -n "__fish_locked_needs_command" -l session -d 'The session that this command belongs to' -r
+complete -c locked -n "__fish_locked_needs_command" -s n -l no-wait -d 'Do not wait at all'
+complete -c locked -n "__fish_locked_needs_command" -s N -l dry-run -d 'Say what would be locked, and run nothing'
+complete -c locked -n "__fish_locked_needs_command" -l keep -d 'Keep resources named with -r when the program fails'
+complete -c locked -n "__fish_locked_needs_command" -l no-canary -d 'Do not look at the result'
+complete -c locked -n "__fish_locked_needs_command" -l force -d 'Run although the store cannot be reached, without a lease; needs --reason. Nothing else is forced: who holds it keeps it'
+complete -c locked -n "__fish_locked_needs_command" -s q -l quiet -d 'Say nothing of our own'
+complete -c locked -n "__fish_locked_needs_command" -s v -l verbose -d 'Say more'
+complete -c locked -n "__fish_locked_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c locked -n "__fish_locked_needs_command" -s V -l version -d 'Print version'
+complete -c locked -n "__fish_locked_needs_command" -f -a "run" -d 'Run a program, also one that is called like a verb'
+complete -c locked -n "__fish_locked_needs_command" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
+complete -c locked -n "__fish_locked_needs_command" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
+complete -c locked -n "__fish_locked_needs_command" -f -a "history" -d 'Show ended leases, newest first'
+complete -c locked -n "__fish_locked_needs_command" -f -a "acquire" -d 'Hold resources for this session over several commands'
+complete -c locked -n "__fish_locked_needs_command" -f -a "renew" -d 'Give what this session holds a full TTL again'
+complete -c locked -n "__fish_locked_needs_command" -f -a "release" -d 'Give back what this session holds'
+complete -c locked -n "__fish_locked_needs_command" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
+complete -c locked -n "__fish_locked_needs_command" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_needs_command" -f -a "completions" -d 'Print completions for a shell'
+complete -c locked -n "__fish_locked_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand run" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand explain" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand status" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand status" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand history" -l since -d 'Only what ended within this time' -r
+complete -c locked -n "__fish_locked_using_subcommand history" -l limit -d 'At most so many' -r
+complete -c locked -n "__fish_locked_using_subcommand history" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand history" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand acquire" -l operation -d 'What the hold is for' -r
+complete -c locked -n "__fish_locked_using_subcommand acquire" -l ttl -d 'How long it lives without a renew [default: 30m]' -r
+complete -c locked -n "__fish_locked_using_subcommand acquire" -l wait -d 'How long to wait [default: 30s]' -r
+complete -c locked -n "__fish_locked_using_subcommand acquire" -s n -l no-wait -d 'Do not wait at all'
+complete -c locked -n "__fish_locked_using_subcommand acquire" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand acquire" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand renew" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand renew" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand release" -l as -d 'How the work ended' -r -f -a "completed\t''
+failed\t''
+human-action\t''"
+complete -c locked -n "__fish_locked_using_subcommand release" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand release" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand check" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand check" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand restore" -l from -d 'Which version to bring back [default: the last proven copy, else the one before the write, else HEAD]' -r -f -a "proven\t''
+before\t''
+head\t''"
+complete -c locked -n "__fish_locked_using_subcommand restore" -l accept -d 'The file that is there is right: check it, and end the quarantine'
+complete -c locked -n "__fish_locked_using_subcommand restore" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand restore" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "history" -d 'Show ended leases, newest first'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "release" -d 'Give back what this session holds'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "completions" -d 'Print completions for a shell'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

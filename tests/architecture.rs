@@ -1,0 +1,156 @@
+//! The house: who may use whom. Data goes one way through the rooms; a new arrow is a decision, so it is written here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Room → the rooms that it uses.
+const MAY_USE: [(&str, &[&str]); 21] = [
+    ("terms", &[]),
+    ("clock", &[]),
+    ("exit", &[]),
+    ("program", &[]),
+    ("rules", &["terms"]),
+    ("invocation", &["program", "rules"]),
+    ("git", &["terms"]),
+    ("naming", &["git", "terms"]),
+    ("plan", &["naming", "rules", "terms"]),
+    ("copies", &["terms"]),
+    ("canary", &["rules"]),
+    ("state", &["clock", "store", "terms"]),
+    ("store", &["clock", "rules", "state", "terms"]),
+    ("holder", &["clock", "program", "terms"]),
+    ("lease", &["clock", "store", "terms"]),
+    ("supervise", &["clock", "exit", "terms"]),
+    ("settle", &["canary", "exit", "store", "supervise"]),
+    ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
+    (
+        "run",
+        &[
+            "canary",
+            "clock",
+            "copies",
+            "exit",
+            "holder",
+            "invocation",
+            "lease",
+            "naming",
+            "plan",
+            "program",
+            "report",
+            "rules",
+            "settle",
+            "state",
+            "store",
+            "supervise",
+            "terms",
+            "git",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "canary",
+            "clock",
+            "copies",
+            "exit",
+            "holder",
+            "invocation",
+            "lease",
+            "naming",
+            "plan",
+            "program",
+            "report",
+            "rules",
+            "run",
+            "settle",
+            "state",
+            "store",
+            "supervise",
+            "terms",
+            "git",
+        ],
+    ),
+    ("main", &["cli", "invocation", "supervise"]),
+];
+
+#[test]
+fn rooms_use_only_what_the_table_lets_them() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_USE.into_iter().collect();
+    for (room, used) in rooms() {
+        let Some(may) = allowed.get(room.as_str()) else {
+            panic!("src/{room} is not in the table of tests/architecture.rs")
+        };
+        for other in used {
+            assert!(may.contains(&other.as_str()), "`{room}` uses `{other}`, which the table does not let it");
+        }
+    }
+}
+
+#[test]
+fn nobody_but_the_store_room_names_concrete_stores() {
+    for file in sources(Path::new("src")) {
+        let path = file.display().to_string();
+        if path.starts_with("src/store/") {
+            continue;
+        }
+        assert!(!code(&file).contains("SqliteStore"), "{path} names a concrete store");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_walls_itself_off_from_unsafe_code() {
+    let platform = ["linux.rs", "unix.rs"];
+    for file in sources(Path::new("src")) {
+        let text = std::fs::read_to_string(root().join(&file)).expect("source");
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        assert!(text.starts_with("//! "), "{} does not open with its promise", file.display());
+        let name = file.file_name().and_then(|name| name.to_str()).expect("name");
+        let walled = text.contains("#![forbid(unsafe_code)]") || text.contains("#![deny(unsafe_code)]");
+        // What the root of the crate says holds for every room; platform files say why they need it.
+        let exempt = platform.contains(&name) || name == "lib.rs" || text.contains("unsafe_code, reason");
+        assert!(walled || exempt, "{} has no wall against unsafe code", file.display());
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rooms() -> BTreeMap<String, BTreeSet<String>> {
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in sources(Path::new("src")) {
+        let room = file.iter().nth(1).and_then(|part| part.to_str()).expect("room").trim_end_matches(".rs").to_owned();
+        if room == "lib" {
+            continue;
+        }
+        let code = code(&file);
+        let used = code.split("crate::").skip(1).chain(code.split("locked::").skip(1).filter(|_| room == "main"));
+        let names =
+            used.map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap_or_default());
+        let others = names.filter(|name| !name.is_empty() && *name != room).map(str::to_owned).collect::<Vec<_>>();
+        rooms.entry(room).or_default().extend(others);
+    }
+    rooms
+}
+
+/// The code of a file, without its comments.
+fn code(file: &Path) -> String {
+    let text = std::fs::read_to_string(root().join(file)).expect("source");
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+fn sources(below: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root().join(below)).expect("directory") {
+        let entry = entry.expect("entry");
+        let path = below.join(entry.file_name());
+        if entry.file_type().expect("type").is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}

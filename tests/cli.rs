@@ -1,0 +1,10 @@
+//! The command line: verbs, options, refusals and help, through the binary as built.
+#![forbid(unsafe_code)]
+
+mod cases;
+mod generated;
+mod help;
+mod manual;
+mod mask;
+mod refusals;
+mod views;

@@ -1,0 +1,15 @@
+//! `locked PROGRAM …`, whole: the binary as built, before the real sops, in real repositories.
+#![forbid(unsafe_code)]
+
+mod canary;
+mod damage;
+mod hammer;
+mod holding;
+mod process;
+mod redirects;
+mod restoring;
+mod scopes;
+mod secrecy;
+mod settling;
+pub(crate) mod stage;
+mod store_down;

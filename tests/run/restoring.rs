@@ -1,0 +1,151 @@
+//! `locked restore`: what it brings back, what it accepts, and what it never does.
+#![forbid(unsafe_code)]
+
+use std::fs;
+
+use super::stage::{FILE, RESOURCE, Stage, ends, says, silent, text};
+
+/// A file that a killed sops left empty, after one proven write. The answer is the proven content.
+fn emptied(stage: &Stage) -> Vec<u8> {
+    silent(&mut stage.set(1, &[], "PROVEN", "1"));
+    let proven = stage.content();
+    ends(stage.set(2, &[], "A", "1").env("PATH", stage.stand_in(": > \"$file\"; kill -9 $$")), 72);
+    proven
+}
+
+#[test]
+fn a_version_can_be_chosen() {
+    let stage = Stage::new();
+    let head = stage.content();
+    for (from, words) in
+        [("head", "HEAD"), ("proven", "the last proven copy of "), ("before", "the copy from before the write of ")]
+    {
+        let proven = emptied(&stage);
+        let said = silent(stage.locked(3).args(["restore", FILE, "--from", from]));
+        assert!(said.starts_with(&format!("restored {FILE} from {words}")), "{said}");
+        match from {
+            "head" => assert_eq!(stage.content(), head),
+            "proven" => assert_eq!(stage.content(), proven),
+            _ => assert!(!stage.content().is_empty()),
+        }
+        assert_eq!(stage.state(), None, "{from}");
+        silent(&mut stage.set(4, &["-n"], "NEXT", "1"));
+        stage.world.git(&stage.world.work(), &["checkout", "-q", "--", FILE]);
+    }
+    let said = silent(stage.locked(3).args(["explain", "--", "sops", "decrypt", FILE]));
+    assert!(said.starts_with("decision: pass"));
+}
+
+#[test]
+fn a_mended_file_is_accepted_when_it_is_sound_and_only_then() {
+    let stage = Stage::new();
+    let proven = emptied(&stage);
+    let said = says(stage.locked(3).args(["restore", FILE, "--accept"]), 72);
+    assert!(said.starts_with(&format!("QUARANTINED: {FILE} stays quarantined: the file is empty\n")), "{said}");
+    fs::write(stage.file(), "FIRST=plain\n").expect("file");
+    let said = says(stage.locked(3).args(["restore", FILE, "--accept"]), 72);
+    assert!(said.contains("plaintext"), "{said}");
+    assert_eq!(stage.state().as_deref(), Some("quarantined"));
+    fs::write(stage.file(), &proven).expect("file");
+    let said = silent(stage.locked(3).args(["restore", FILE, "--accept", "--json"]));
+    let answer: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((&answer["resource"], &answer["version"]), (&RESOURCE.into(), &"as it is".into()), "{said}");
+    assert_eq!(stage.state(), None);
+    assert_eq!(stage.receipts(), ["proven", "adopted"]);
+    silent(&mut stage.set(4, &["-n"], "NEXT", "1"));
+}
+
+#[test]
+fn a_sound_file_is_never_overwritten() {
+    let stage = Stage::new();
+    let proven = emptied(&stage);
+    fs::write(stage.file(), &proven).expect("file");
+    let said = says(stage.locked(3).args(["restore", FILE]), 64);
+    assert!(said.starts_with(&format!("REFUSED: {FILE} is a sound SOPS file now and is not overwritten\n")), "{said}");
+    assert!(said.ends_with(&format!("next:  locked restore {FILE} --accept\n")), "{said}");
+    assert_eq!(stage.content(), proven);
+    assert_eq!(stage.state().as_deref(), Some("quarantined"), "a look alone ends nothing");
+    // Nor one that never was bad.
+    let other = Stage::new();
+    ends(other.locked(1).args(["restore", FILE]), 64);
+    assert_eq!(other.state(), None);
+}
+
+#[test]
+fn a_second_checkout_ends_a_quarantine_with_its_own_sound_copy() {
+    let stage = Stage::new();
+    let origin = stage.world.work().display().to_string();
+    let (one, other) = (stage.world.root().join("one"), stage.world.root().join("other"));
+    for place in [&one, &other] {
+        stage.world.git(stage.world.root(), &["clone", "-q", &origin, place.to_str().expect("UTF-8")]);
+    }
+    let path = stage.stand_in(&format!(": > '{}'; kill -9 $$", one.join(FILE).display()));
+    ends(stage.set(2, &[], "A", "1").current_dir(&one).env("PATH", path), 72);
+    // From there one learns where the bad file is: host and whole path.
+    let said = says(stage.set(3, &["-n"], "B", "1").current_dir(&other), 72);
+    let host = text(&fs::read("/proc/sys/kernel/hostname").expect("host"));
+    let place = format!("{}:{}", host.trim(), fs::canonicalize(&one).expect("one").join(FILE).display());
+    assert!(
+        said.starts_with(&format!("QUARANTINED: {RESOURCE} may not be written: {place}: the file is empty\n")),
+        "{said}"
+    );
+    ends(stage.locked(3).args(["restore", FILE]).current_dir(&other), 64);
+    silent(stage.locked(3).args(["restore", FILE, "--accept"]).current_dir(&other));
+    silent(stage.set(3, &["-n"], "B", "1").current_dir(&other));
+}
+
+#[test]
+fn a_restore_works_with_the_store_down_and_the_quarantine_is_ended_later() {
+    let stage = Stage::new();
+    let proven = emptied(&stage);
+    let state = stage.world.state();
+    let database = state.join("locked.db");
+    let good = fs::read(&database).expect("database");
+    fs::write(&database, vec![0xA5; good.len()]).expect("damaged");
+    let output = ends(stage.locked(3).args(["restore", FILE]), 0);
+    assert!(text(&output.stdout).starts_with(&format!("restored {FILE} from the last proven copy")), "{output:?}");
+    assert!(text(&output.stderr).contains("--accept"), "the rest is named: {}", text(&output.stderr));
+    assert_eq!(stage.content(), proven);
+    fs::write(&database, &good).expect("mended");
+    assert_eq!(stage.state().as_deref(), Some("quarantined"));
+    silent(stage.locked(3).args(["restore", FILE, "--accept"]));
+    silent(&mut stage.set(4, &["-n"], "NEXT", "1"));
+}
+
+#[test]
+fn a_restore_works_without_any_state_directory_from_head() {
+    let stage = Stage::new();
+    let head = stage.content();
+    emptied(&stage);
+    // And of a file that is not there at all.
+    fs::remove_file(stage.file()).expect("removed");
+    let nowhere = stage.world.root().join("key.txt");
+    let output = ends(stage.locked(3).args(["restore", FILE]).env("LOCKED_STATE_DIR", &nowhere), 0);
+    assert!(text(&output.stdout).starts_with(&format!("restored {FILE} from HEAD")), "{output:?}");
+    assert_eq!(stage.content(), head);
+}
+
+#[test]
+fn a_restore_waits_for_nobody_who_is_still_writing() {
+    let stage = Stage::new();
+    let held = stage.hold(1, &["-r", RESOURCE]);
+    fs::write(stage.file(), "").expect("file");
+    let said = says(stage.locked(2).args(["-n", "restore", FILE]), 75);
+    assert!(said.starts_with("BLOCKED: "), "{said}");
+    assert!(stage.content().is_empty());
+    held.let_go();
+    silent(stage.locked(2).args(["restore", FILE]));
+}
+
+#[test]
+fn a_quarantine_can_be_neither_released_nor_taken_by_its_own_session() {
+    let stage = Stage::new();
+    emptied(&stage);
+    let said = says(stage.locked(2).args(["release", RESOURCE]), 72);
+    assert!(said.starts_with(&format!("QUARANTINED: {RESOURCE} cannot be released: ")), "{said}");
+    ends(&mut stage.set(2, &[], "A", "1"), 72);
+    ends(stage.locked(2).args(["acquire", RESOURCE]), 72);
+    ends(stage.locked(2).args(["-r", RESOURCE, "true"]), 72);
+    stage.let_leases_expire();
+    ends(&mut stage.set(2, &[], "A", "1"), 72);
+}
