@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod generator;
-mod random;
+pub(crate) mod random;
 mod tally;
 mod words;
 mod yard;

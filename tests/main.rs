@@ -11,6 +11,7 @@ mod creation;
 mod differential;
 mod docs;
 mod extras;
+mod faults;
 mod git;
 mod holder;
 mod invocation;

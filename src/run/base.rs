@@ -69,9 +69,17 @@ pub(super) fn prove(
     }
     match store.record_files(&job.holding(tokens), &records, &receipts, SETTLE)? {
         Renewal::Renewed(_) => Ok(Base::Sound(before)),
-        Renewal::Revoked | Renewal::Gone => {
-            Err(StoreError::Failed("the lease was taken away before the program was started".to_owned()))
-        }
+        Renewal::Revoked | Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
+    }
+}
+
+fn lost(job: &Job<'_>) -> Refusal {
+    Refusal {
+        word: "LOST",
+        what: format!("{} was taken by somebody else before the program was started", job.wanted()),
+        why: "proving what the last writer left took longer than the lease lasted; nothing was run".to_owned(),
+        retry: "yes, at once".to_owned(),
+        next: format!("locked status {}", job.wanted()),
     }
 }
 

@@ -135,6 +135,10 @@ impl Duty for KeeperDuty<'_> {
         Ok(begin)
     }
 
+    fn hang_up(&mut self) {
+        self.store = None;
+    }
+
     fn renew(&mut self, limit: Duration) -> Beat {
         if self.words.as_ref().is_some_and(|words| words.forced) {
             return Beat::Renewed(self.job.options.times.ttl);
@@ -171,6 +175,8 @@ impl Duty for KeeperDuty<'_> {
             }
             self.store = None;
             if job.context.clock.now() >= deadline {
+                // Nothing of ours runs, and the TTL has passed: there is nothing left to prove.
+                state::discard(job.state, job.grant);
                 return;
             }
             rest();

@@ -42,6 +42,8 @@ pub(super) struct Course {
     phase: Phase,
     /// When the tree must be stopped, unless a renew comes first.
     stop_at: Moment,
+    /// When the store may let others in.
+    ends_at: Moment,
     next_beat: Moment,
     /// Since when the job is stopped (Ctrl-Z).
     halted: Option<Moment>,
@@ -51,13 +53,35 @@ impl Course {
     /// The command begins under a grant that was asked for at `sent` and given for `lasts`.
     pub(super) fn new(watch: Watch, sent: Moment, lasts: Duration) -> Self {
         let stop_at = sent.after(watch.times.stop_after(lasts));
-        Self { watch, phase: Phase::Running, stop_at, next_beat: sent.after(watch.times.heartbeat), halted: None }
+        let next_beat = sent.after(watch.times.heartbeat);
+        Self { watch, phase: Phase::Running, stop_at, ends_at: sent.after(lasts), next_beat, halted: None }
     }
 
     pub(super) fn phase(&self) -> Phase {
         self.phase
     }
 
+    /// When the store may let others in, unless a renew comes first.
+    pub(super) fn ends_at(&self) -> Moment {
+        self.ends_at
+    }
+
+    /// The job is stopped (Ctrl-Z).
+    pub(super) fn is_halted(&self) -> bool {
+        self.halted.is_some()
+    }
+
+    /// How long a tree that is stopped now gets between TERM and KILL: `usual`, but never longer than is left before
+    /// others may come in, and no time at all when somebody may be in already. No cause: the program was killed, and this
+    /// is the rest of its tree.
+    pub(super) fn grace(&self, cause: Option<Cause>, usual: Duration, now: Moment) -> Duration {
+        match cause {
+            Some(Cause::Gone) => Duration::ZERO,
+            _ => usual.min(now.until(self.stop_at.after(self.watch.times.grace))),
+        }
+    }
+
+    /// When the tree must be stopped, unless a renew comes first.
     pub(super) fn stop_at(&self) -> Moment {
         self.stop_at
     }
@@ -89,11 +113,17 @@ impl Course {
         now.until(self.stop_at).min(self.watch.times.heartbeat).max(Duration::from_millis(50))
     }
 
+    /// The same for a renew that is sent while nothing runs: it may take its time.
+    pub(super) fn patience_while_nothing_runs(&self) -> Duration {
+        self.watch.times.heartbeat.max(Duration::from_secs(2))
+    }
+
     /// What a renew came to that was sent at `sent` and answered at `now`.
     pub(super) fn beaten(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
         match beat {
             Beat::Renewed(lasts) => {
                 self.stop_at = sent.after(self.watch.times.stop_after(lasts));
+                self.ends_at = sent.after(lasts);
                 self.next_beat = sent.after(self.watch.times.heartbeat);
                 Act::Wait
             }
@@ -111,14 +141,12 @@ impl Course {
         }
     }
 
-    /// What the one renew came to that was sent while the tree was frozen.
-    pub(super) fn beaten_frozen(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
-        match beat {
-            Beat::Unknown => Act::Stop(Cause::Deadline),
-            beat => match self.beaten(beat, sent, now) {
-                Act::Wait if now >= self.stop_at => Act::Stop(Cause::Deadline),
-                act => act,
-            },
+    /// What a renew came to that was sent while nothing ran: the program not started yet, or its tree frozen. Nothing
+    /// may run on without time.
+    pub(super) fn beaten_while_nothing_runs(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
+        match self.beaten(beat, sent, now) {
+            Act::Wait if now >= self.stop_at => Act::Stop(Cause::Deadline),
+            act => act,
         }
     }
 
@@ -166,7 +194,7 @@ mod tests {
         let mut now = at(10.0);
         let mut tries = 0;
         while course.act(now) == Act::Beat {
-            assert!(now.after(course.patience(now)) <= course.stop_at(), "a renew that hangs ends before the deadline");
+            assert!(now.after(course.patience(now)) <= course.stop_at, "a renew that hangs ends before the deadline");
             assert_eq!(
                 course.beaten(Beat::Unknown, now, now.after(SECOND / 10)),
                 Act::Wait,
@@ -189,14 +217,14 @@ mod tests {
     fn the_deadline_counts_from_when_a_renew_was_sent_not_answered() {
         let mut course = course();
         assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), at(5.0), at(14.0)), Act::Wait);
-        assert_eq!(course.stop_at(), at(25.0));
+        assert_eq!(course.stop_at, at(25.0));
     }
 
     #[test]
     fn a_short_grant_brings_the_deadline_forward() {
         let mut course = course();
         assert_eq!(course.beaten(Beat::Renewed(10 * SECOND), at(5.0), at(5.0)), Act::Wait);
-        assert_eq!(course.stop_at(), at(10.0), "10 s − 3 s grace − 2 s slack after it was sent");
+        assert_eq!(course.stop_at, at(10.0), "10 s − 3 s grace − 2 s slack after it was sent");
     }
 
     #[test]
@@ -210,16 +238,50 @@ mod tests {
     fn a_deadline_slept_through_gives_the_lease_one_more_chance_with_the_tree_frozen() {
         let mut slept = course();
         assert_eq!(slept.act(at(500.0)), Act::FreezeAndBeat);
-        assert_eq!(slept.beaten_frozen(Beat::Renewed(30 * SECOND), at(500.0), at(500.1)), Act::Wait, "nobody took it");
+        assert_eq!(
+            slept.beaten_while_nothing_runs(Beat::Renewed(30 * SECOND), at(500.0), at(500.1)),
+            Act::Wait,
+            "nobody took it"
+        );
         assert_eq!(slept.act(at(501.0)), Act::Wait);
         for beat in [Beat::Unknown, Beat::Lost(Cause::Gone)] {
-            assert!(matches!(course().beaten_frozen(beat, at(500.0), at(500.1)), Act::Stop(_)), "{beat:?}");
+            assert!(matches!(course().beaten_while_nothing_runs(beat, at(500.0), at(500.1)), Act::Stop(_)), "{beat:?}");
         }
         let mut slow = course();
         assert!(
-            matches!(slow.beaten_frozen(Beat::Renewed(SECOND), at(500.0), at(502.0)), Act::Stop(_)),
+            matches!(slow.beaten_while_nothing_runs(Beat::Renewed(SECOND), at(500.0), at(502.0)), Act::Stop(_)),
             "over before it was told"
         );
+    }
+
+    #[test]
+    fn what_was_granted_long_ago_is_renewed_before_anything_is_started() {
+        let late = || {
+            let course = course();
+            assert_ne!(course.act(at(6.0)), Act::Wait, "a heartbeat has passed");
+            course
+        };
+        assert_eq!(late().beaten_while_nothing_runs(Beat::Renewed(30 * SECOND), at(6.0), at(6.1)), Act::Wait);
+        assert_eq!(late().beaten_while_nothing_runs(Beat::Unknown, at(6.0), at(6.1)), Act::Wait, "there is time left");
+        assert_eq!(
+            late().beaten_while_nothing_runs(Beat::Unknown, at(21.0), at(21.1)),
+            Act::Stop(Cause::Deadline),
+            "no time left"
+        );
+        let gone = late().beaten_while_nothing_runs(Beat::Lost(Cause::Gone), at(6.0), at(6.1));
+        assert_eq!(gone, Act::Stop(Cause::Gone));
+        assert_eq!(course().act(at(1.0)), Act::Wait, "the usual command costs no renew");
+    }
+
+    #[test]
+    fn the_grace_ends_before_others_may_come_in() {
+        let (usual, course) = (3 * SECOND, course());
+        assert_eq!(course.grace(Some(Cause::Deadline), usual, at(20.0)), 3 * SECOND);
+        assert_eq!(course.grace(Some(Cause::Deadline), usual, at(22.0)), SECOND, "late by two seconds");
+        assert_eq!(course.grace(Some(Cause::WrapperDied), SECOND / 2, at(22.8)), SECOND / 5);
+        assert_eq!(course.grace(Some(Cause::StoppedJob), usual, at(500.0)), Duration::ZERO);
+        assert_eq!(course.grace(Some(Cause::Gone), usual, at(1.0)), Duration::ZERO, "somebody may be in already");
+        assert_eq!(course.grace(Some(Cause::Revoked), usual, at(1.0)), 3 * SECOND, "it is ours until we end it");
     }
 
     #[test]

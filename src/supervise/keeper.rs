@@ -11,8 +11,8 @@ use crate::clock::{Clock, Moment};
 use super::course::{Act, Course, Phase};
 use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
-use super::unix::{self, Changed, Side, Signals, Timer};
-use super::{Beat, Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
+use super::unix::{self, Changed, Process, Side, Signals, Timer};
+use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
 
 /// How long a lease is held for a process that could not be stopped: 2 hours.
 const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
@@ -22,6 +22,16 @@ const STUCK_LOOK: Duration = Duration::from_secs(1);
 /// How long the tree gets between TERM and KILL when the wrapper has died: long enough for a write of a few
 /// milliseconds to end well, short enough that everything is gone within a second.
 const WRAPPER_DIED_GRACE: Duration = Duration::from_millis(500);
+
+/// How long a wrapper that stopped with its job is woken after the job's end: it may stop itself only after we told.
+const WRAPPER_WAKES: Duration = Duration::from_secs(2);
+
+/// How often it is.
+const WAKES_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long a wrapper may take to settle the lease of a tree that we stopped, before we do: settling twice is settling
+/// once.
+const WRAPPER_SETTLES: Duration = Duration::from_secs(5);
 
 /// Forks the keeper. It idles until the wrapper says "go", and takes the request back when the wrapper dies before.
 /// Only while this process has one thread. `keep` are descriptors that the keeper needs (the live file's lock).
@@ -67,32 +77,68 @@ fn keep_watch<D: Duty>(
         }
     };
     let begin = duty.begin(&words).map_err(io::Error::other)?;
+    let mut course = Course::new(watch, begin.sent, begin.lasts);
+    if let Some(cause) = lost_already(&mut course, &link, &mut duty, clock)? {
+        return nothing_runs(&link, &mut duty, Outcome::Stopped(cause), course.ends_at());
+    }
     let child = match child::spawn(order, &begin.variables)? {
         Ok(pid) => pid,
-        Err(errno) => return never_started(&link, &mut duty, errno, watch.times.stop_after(begin.lasts), clock),
+        Err(errno) => return nothing_runs(&link, &mut duty, Outcome::NeverStarted(errno), course.ends_at()),
     };
     link.say(&Tale::Spawned(child))?;
     unix::own_group()?;
+    // Order: the handle before the number is used again. A wrapper that is dead already is noticed by its socket.
+    let parent = std::os::unix::process::parent_id().cast_signed();
+    let wrapper = Process::open(parent).ok().map(|process| (parent, process));
     let mut own: Vec<RawFd> = vec![link.as_fd().as_raw_fd(), signals.as_fd().as_raw_fd(), timer.as_fd().as_raw_fd()];
     own.extend(keep);
+    own.extend(wrapper.as_ref().map(|(_, process)| process.as_fd().as_raw_fd()));
     unix::null_stdio()?;
+    // Order: what the duty has opened is closed by the duty, not behind its back.
+    duty.hang_up();
     unix::close_all_but(&own);
-    let course = Course::new(watch, begin.sent, begin.lasts);
     let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
-    let worked = Keeper { watch, clock, link, signals, timer, duty, child, course, editors }.work();
+    let keeper = Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, pending: None };
+    let worked = keeper.work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked
 }
 
+/// The grant may be of long ago: the files of a predecessor were proven meanwhile, or we were frozen. Then it is
+/// renewed before anything is started.
+fn lost_already<D: Duty>(
+    course: &mut Course,
+    link: &Link,
+    duty: &mut D,
+    clock: &dyn Clock,
+) -> io::Result<Option<Cause>> {
+    let sent = clock.now();
+    if course.act(sent) == Act::Wait {
+        return Ok(None);
+    }
+    link.say(&Tale::Asking)?;
+    let beat = duty.renew(course.patience_while_nothing_runs());
+    match course.beaten_while_nothing_runs(beat, sent, clock.now()) {
+        Act::Stop(cause) => Ok(Some(cause)),
+        _ => {
+            link.say(&Tale::Renewed { stop_at: ms(course.stop_at()) })?;
+            Ok(None)
+        }
+    }
+}
+
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
-fn never_started<D: Duty>(link: &Link, duty: &mut D, errno: i32, left: Duration, clock: &dyn Clock) -> io::Result<()> {
-    let outcome = Outcome::NeverStarted(errno);
+fn nothing_runs<D: Duty>(link: &Link, duty: &mut D, outcome: Outcome, ends_at: Moment) -> io::Result<()> {
     link.say(&Tale::Ended(outcome))?;
     if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
-        duty.finish(outcome, clock.now().after(left));
+        duty.finish(outcome, ends_at);
     }
     Ok(())
+}
+
+fn ms(moment: Moment) -> u64 {
+    u64::try_from(moment.0.as_millis()).unwrap_or(u64::MAX)
 }
 
 struct Keeper<'a, D> {
@@ -105,6 +151,18 @@ struct Keeper<'a, D> {
     child: i32,
     course: Course,
     editors: Option<Editors>,
+    wrapper: Option<(i32, Process)>,
+    /// What the wrapper, which may stand still, has yet to do.
+    pending: Option<Pending>,
+}
+
+/// The child has ended, and the wrapper was not heard to have settled.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    /// Until then a wrapper that stopped with its job is woken.
+    wake_until: Option<Moment>,
+    /// Then a stopped tree's lease is settled without it.
+    settle_at: Option<Moment>,
 }
 
 impl<D: Duty> Keeper<'_, D> {
@@ -124,12 +182,18 @@ impl<D: Duty> Keeper<'_, D> {
             }
             self.look_at_clock()?;
             self.look_at_editor()?;
+            if self.look_at_wrapper() {
+                return Ok(());
+            }
         }
     }
 
     fn wake_at(&self) -> Option<Moment> {
+        let soon = self.pending.is_some_and(|pending| pending.wake_until.is_some());
+        let soon = soon.then(|| self.clock.now().after(WAKES_AGAIN));
+        let settle = self.pending.and_then(|pending| pending.settle_at);
         let look = self.editors.as_ref().filter(|_| self.course.phase() == Phase::Running).map(Editors::next_look);
-        self.course.wake_at().into_iter().chain(look).min()
+        [soon, settle, look, self.course.wake_at()].into_iter().flatten().min()
     }
 
     fn look_at_editor(&mut self) -> io::Result<()> {
@@ -137,6 +201,46 @@ impl<D: Duty> Keeper<'_, D> {
             return Ok(());
         };
         if editors.look(self.child, self.clock.now()) { self.lose(Cause::EditorLoop) } else { Ok(()) }
+    }
+
+    /// The job has ended, by itself or by us.
+    fn ended(&mut self, outcome: Outcome) -> io::Result<()> {
+        let now = self.clock.now();
+        let was_halted = self.course.is_halted();
+        let stopped = outcome.cause().is_some();
+        self.pending = Some(Pending {
+            wake_until: was_halted.then(|| now.after(WRAPPER_WAKES)),
+            settle_at: stopped.then(|| now.after(WRAPPER_SETTLES)),
+        });
+        if stopped {
+            self.course.stopped(outcome);
+        } else {
+            self.course.ended(outcome);
+        }
+        self.link.say(&Tale::Ended(outcome))
+    }
+
+    /// A wrapper that stopped with its job would never see its end, nor would its caller; and one that is frozen would
+    /// keep a lost lease from the next one. True when there is nothing left to do.
+    fn look_at_wrapper(&mut self) -> bool {
+        let (Some(pending), now) = (&mut self.pending, self.clock.now()) else { return false };
+        if let Some(until) = pending.wake_until {
+            if let Some((pid, process)) = &self.wrapper
+                && tree::member(*pid).is_some_and(|wrapper| wrapper.halted())
+            {
+                let _it_may_be_dead = process.signal(libc::SIGCONT);
+            }
+            if now >= until {
+                pending.wake_until = None;
+            }
+        }
+        if pending.settle_at.is_some_and(|at| now >= at)
+            && let Phase::Stopped(outcome) = self.course.phase()
+        {
+            self.settle(outcome);
+            return true;
+        }
+        false
     }
 
     fn look_at_child(&mut self) -> io::Result<()> {
@@ -162,8 +266,21 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        self.course.ended(outcome);
-        self.link.say(&Tale::Ended(outcome))
+        if let Outcome::Signaled(_) = outcome {
+            self.stop_the_rest()?;
+        }
+        self.ended(outcome)
+    }
+
+    /// What a program leaves behind on purpose it leaves at a normal exit. One that was killed left what it was doing,
+    /// and that may be writing still.
+    fn stop_the_rest(&mut self) -> io::Result<()> {
+        if tree::descendants(unix::own_pid(), &[]).is_empty() {
+            return Ok(());
+        }
+        self.link.say(&Tale::Stopping)?;
+        let _what_lives_on_is_not_told = self.stop_tree(None, self.watch.times.grace);
+        Ok(())
     }
 
     /// True when there is nothing left to do.
@@ -176,13 +293,20 @@ impl<D: Duty> Keeper<'_, D> {
         }
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
-            Phase::Running => Outcome::stopped(Cause::WrapperDied, &self.stop_tree(WRAPPER_DIED_GRACE)),
+            Phase::Running => {
+                Outcome::stopped(Cause::WrapperDied, &self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE))
+            }
         };
-        self.duty.finish(outcome, self.course.stop_at());
+        self.settle(outcome);
+        Ok(true)
+    }
+
+    /// Settles in the place of the wrapper.
+    fn settle(&mut self, outcome: Outcome) {
+        self.duty.finish(outcome, self.course.ends_at());
         if let Outcome::Stuck { cause, .. } = outcome {
             self.outlast(outcome, cause);
         }
-        Ok(true)
     }
 
     /// Something of the tree lives on. The lease is held against everybody while it does (bounded: nobody may ever look
@@ -209,10 +333,7 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn answer(&self) -> io::Result<()> {
         match self.course.phase() {
-            Phase::Running => {
-                let stop_at = u64::try_from(self.course.stop_at().0.as_millis()).unwrap_or(u64::MAX);
-                self.link.say(&Tale::Renewed { stop_at })
-            }
+            Phase::Running => self.link.say(&Tale::Renewed { stop_at: ms(self.course.stop_at()) }),
             Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome)),
         }
     }
@@ -220,41 +341,42 @@ impl<D: Duty> Keeper<'_, D> {
     fn look_at_clock(&mut self) -> io::Result<()> {
         let act = match self.course.act(self.clock.now()) {
             Act::Beat => {
-                let (beat, sent) = self.beat();
+                let sent = self.clock.now();
+                let beat = self.duty.renew(self.course.patience(sent));
                 self.course.beaten(beat, sent, self.clock.now())
             }
-            Act::FreezeAndBeat => self.beat_frozen(),
+            Act::FreezeAndBeat => self.beat_frozen()?,
             act => act,
         };
         if let Act::Stop(cause) = act { self.lose(cause) } else { Ok(()) }
     }
 
-    fn beat(&mut self) -> (Beat, Moment) {
-        let sent = self.clock.now();
-        (self.duty.renew(self.course.patience(sent)), sent)
-    }
-
     /// Nothing writes while it is asked whether the lease is still ours.
-    fn beat_frozen(&mut self) -> Act {
-        tree::signal_all(unix::own_pid(), &[], libc::SIGSTOP);
-        let (beat, sent) = self.beat();
-        let act = self.course.beaten_frozen(beat, sent, self.clock.now());
+    fn beat_frozen(&mut self) -> io::Result<Act> {
+        self.link.say(&Tale::Asking)?;
+        let frozen = tree::freeze(unix::own_pid(), self.clock);
+        let sent = self.clock.now();
+        let beat = self.duty.renew(self.course.patience_while_nothing_runs());
+        let act = self.course.beaten_while_nothing_runs(beat, sent, self.clock.now());
         if act == Act::Wait {
-            // Our own stop is no news for the wrapper.
-            while unix::next_halt(self.child).is_some() {}
-            tree::signal_all(unix::own_pid(), &[], libc::SIGCONT);
+            if !self.course.is_halted() {
+                // Our own stop is no news for the wrapper.
+                while unix::next_halt(self.child).is_some() {}
+            }
+            tree::thaw(&frozen);
+            self.answer()?;
         }
-        act
+        Ok(act)
     }
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
-        let outcome = Outcome::stopped(cause, &self.stop_tree(self.watch.times.grace));
-        self.course.stopped(outcome);
-        self.link.say(&Tale::Ended(outcome))
+        let outcome = Outcome::stopped(cause, &self.stop_tree(Some(cause), self.watch.times.grace));
+        self.ended(outcome)
     }
 
-    fn stop_tree(&self, grace: Duration) -> Vec<i32> {
+    fn stop_tree(&self, cause: Option<Cause>, usual: Duration) -> Vec<i32> {
+        let grace = self.course.grace(cause, usual, self.clock.now());
         tree::stop(unix::own_pid(), &[], grace, self.clock, &|| unix::reap_orphans(self.child))
     }
 }

@@ -33,6 +33,8 @@ pub(super) enum Tale {
     Renewed { stop_at: u64 },
     /// Its tree is being stopped.
     Stopping,
+    /// Nothing runs (it is not started yet, or its tree is frozen) until a renew has said whether the lease is ours.
+    Asking,
     /// It ended, or its tree was stopped.
     Ended(Outcome),
 }

@@ -147,6 +147,8 @@ pub trait Duty {
     /// # Errors
     /// The words cannot be read: nothing is spawned.
     fn begin(&mut self, words: &str) -> Result<Begin, String>;
+    /// Closes what it has opened so far; every descriptor of the keeper that is not its own is closed next.
+    fn hang_up(&mut self);
     /// Renews once, within `limit`.
     fn renew(&mut self, limit: Duration) -> Beat;
     /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`. Called again while a

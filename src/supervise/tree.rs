@@ -104,33 +104,80 @@ pub(super) fn belongs(pid: i32, root: i32) -> bool {
 }
 
 /// Stops the whole tree below `root`: TERM (and CONT, so that a stopped process can heed it), `grace`, then KILL,
-/// rescanned until nothing lives. The answer are those that live on and could not be killed.
+/// rescanned until nothing lives. Without grace there is no TERM either: what is frozen must not run once more. The
+/// answer are those that live on and could not be killed.
 pub(super) fn stop(root: i32, spared: &[i32], grace: Duration, clock: &dyn Clock, reap: &dyn Fn()) -> Vec<i32> {
+    if !grace.is_zero() && ask_to_end(root, spared, clock.now().after(grace), clock, reap) {
+        return Vec::new();
+    }
+    let limit = clock.now().after(Duration::from_secs(2));
+    let mut scan = Scan::new(root, spared);
+    let gone = ended_by(limit, clock, reap, || {
+        let living = scan.look();
+        living.iter().for_each(|member| signal(member, libc::SIGKILL));
+        scan.nothing_lives
+    });
+    if gone { Vec::new() } else { descendants(root, spared).iter().map(|member| member.pid).collect() }
+}
+
+/// True when nothing lived any more before the moment.
+fn ask_to_end(root: i32, spared: &[i32], until: Moment, clock: &dyn Clock, reap: &dyn Fn()) -> bool {
     let mut told: Vec<(i32, u64)> = Vec::new();
-    let polite_until = clock.now().after(grace);
-    if ended_by(polite_until, clock, reap, || {
-        let living = descendants(root, spared);
+    let mut scan = Scan::new(root, spared);
+    ended_by(until, clock, reap, || {
+        let living = scan.look();
         for member in living.iter().filter(|member| !told.contains(&(member.pid, member.started))).collect::<Vec<_>>() {
             signal(member, libc::SIGTERM);
             signal(member, libc::SIGCONT);
             told.push((member.pid, member.started));
         }
-        living.is_empty()
-    }) {
-        return Vec::new();
-    }
-    let limit = clock.now().after(Duration::from_secs(2));
-    let gone = ended_by(limit, clock, reap, || {
-        let living = descendants(root, spared);
-        living.iter().for_each(|member| signal(member, libc::SIGKILL));
-        living.is_empty()
-    });
-    if gone { Vec::new() } else { descendants(root, spared).iter().map(|member| member.pid).collect() }
+        scan.nothing_lives
+    })
 }
 
-/// Freezes or thaws the tree below `root`.
-pub(super) fn signal_all(root: i32, spared: &[i32], number: i32) {
-    descendants(root, spared).iter().for_each(|member| signal(member, number));
+/// Looks at the tree until nothing lives in it. One look is not enough to say so: a process that forks and ends while
+/// `/proc` is read can leave a child with a lower number behind the reader's back.
+struct Scan<'a> {
+    root: i32,
+    spared: &'a [i32],
+    nothing_lives: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(root: i32, spared: &'a [i32]) -> Self {
+        Self { root, spared, nothing_lives: false }
+    }
+
+    fn look(&mut self) -> Vec<Member> {
+        let mut living = descendants(self.root, self.spared);
+        if living.is_empty() {
+            living = descendants(self.root, self.spared);
+            self.nothing_lives = living.is_empty();
+        }
+        living
+    }
+}
+
+/// Freezes the tree below `root`, rescanned until everything in it stands still (or a bound). The answer are those that
+/// ran before, to be thawed again: what somebody else had stopped stays so.
+pub(super) fn freeze(root: i32, clock: &dyn Clock) -> Vec<Member> {
+    let mut frozen: Vec<Member> = Vec::new();
+    let known =
+        |frozen: &[Member], it: &Member| frozen.iter().any(|one| (one.pid, one.started) == (it.pid, it.started));
+    ended_by(clock.now().after(Duration::from_millis(500)), clock, &|| {}, || {
+        let running: Vec<Member> = descendants(root, &[]).into_iter().filter(|member| !member.halted()).collect();
+        for member in running.iter().filter(|member| !known(&frozen, member)).copied().collect::<Vec<_>>() {
+            signal(&member, libc::SIGSTOP);
+            frozen.push(member);
+        }
+        running.is_empty()
+    });
+    frozen
+}
+
+/// Thaws what [`freeze`] froze.
+pub(super) fn thaw(frozen: &[Member]) {
+    frozen.iter().for_each(|member| signal(member, libc::SIGCONT));
 }
 
 /// Calls `done` until it says so or the moment has come. A descendant that is not a child of ours tells nobody of its

@@ -368,11 +368,13 @@ pub(super) fn reap_all() {
 }
 
 /// Reaps this child if it ends within `limit`.
-pub(super) fn reap_within(pid: i32, limit: Duration) {
-    let in_time = Process::open(pid).and_then(|process| wait_readable(&[process.0.as_fd()], Some(limit)));
-    if in_time.is_ok_and(|ready| ready[0]) {
+pub(super) fn reap_within(pid: i32, limit: Duration) -> bool {
+    let in_time = Process::open(pid).and_then(|process| wait_readable(&[process.as_fd()], Some(limit)));
+    let ended = in_time.is_ok_and(|ready| ready[0]);
+    if ended {
         reap(pid);
     }
+    ended
 }
 
 /// Reaps this child, waiting for its end.
@@ -386,6 +388,12 @@ pub(super) fn reap(pid: i32) {
 /// A process by a handle that its process id's reuse cannot confuse.
 #[derive(Debug)]
 pub(super) struct Process(OwnedFd);
+
+impl AsFd for Process {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl Process {
     pub(super) fn open(pid: i32) -> io::Result<Self> {

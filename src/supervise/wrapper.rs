@@ -36,6 +36,9 @@ const CONTINUING: Duration = Duration::from_millis(10);
 /// How long the keeper may take to leave. One that hangs in a call of the store is left behind: it has nothing of ours.
 const LEAVING: Duration = Duration::from_secs(1);
 
+/// How long a renew may take while nothing runs.
+const ASKING: Duration = Duration::from_secs(2);
+
 /// The wrapper's side of a hired keeper.
 #[derive(Debug)]
 pub struct Wrapper {
@@ -74,7 +77,14 @@ impl Wrapper {
     /// Lets the keeper go: the lease is settled, or there never was one.
     pub fn dismiss(self) {
         let _a_dead_keeper_needs_no_word = self.link.say(&Word::Settled);
-        unix::reap_within(self.keeper, LEAVING);
+        if unix::reap_within(self.keeper, LEAVING) {
+            return;
+        }
+        // One that hangs in a call to its store leaves when that returns; one that was frozen never does.
+        let frozen = tree::member(self.keeper).is_some_and(|keeper| keeper.halted());
+        if frozen && Process::open(self.keeper).and_then(|keeper| keeper.signal(libc::SIGKILL)).is_ok() {
+            unix::reap(self.keeper);
+        }
     }
 
     /// Leaves the settling to the keeper, which tries until the lease's end.
@@ -146,11 +156,10 @@ impl Watcher<'_> {
             Heard::Said(Tale::Ended(outcome)) => return Some(outcome),
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
-            Heard::Said(Tale::Stopping) => {
-                // It is busy and answers nobody.
-                let now = self.clock.now();
-                self.asked = Some(now);
-                self.stop_at = now.after(self.wrapper.watch.times.grace * 2);
+            Heard::Said(Tale::Stopping) => self.is_busy_for(self.wrapper.watch.times.grace * 2),
+            Heard::Said(Tale::Asking) => {
+                let times = self.wrapper.watch.times;
+                self.is_busy_for(times.heartbeat.max(ASKING) + times.grace);
             }
             Heard::Said(Tale::Renewed { stop_at }) => {
                 self.asked = None;
@@ -159,6 +168,13 @@ impl Watcher<'_> {
             }
         }
         None
+    }
+
+    /// The keeper answers nobody for so long.
+    fn is_busy_for(&mut self, span: Duration) {
+        let now = self.clock.now();
+        self.asked = Some(now);
+        self.stop_at = now.after(span);
     }
 
     fn child_is(&mut self, pid: i32) {

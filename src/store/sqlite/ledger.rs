@@ -92,9 +92,7 @@ impl Ledger {
                 done => return self.named(done),
             }
         }
-        let Some(_turn) = gate::enter(self.file.parent().unwrap_or(&self.file), deadline) else {
-            return Err(StoreError::Contended("others were before us in the line of writers".to_owned()));
-        };
+        let _turn = gate::enter(self.file.parent().unwrap_or(&self.file), deadline);
         let done = self.attempts(behavior, deadline, &work);
         self.named(done)
     }

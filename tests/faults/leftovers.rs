@@ -1,0 +1,2 @@
+//! leftovers
+#![forbid(unsafe_code)]

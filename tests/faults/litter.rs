@@ -1,0 +1,2 @@
+//! litter
+#![forbid(unsafe_code)]

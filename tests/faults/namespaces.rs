@@ -1,0 +1,2 @@
+//! namespaces
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! nesting
+#![forbid(unsafe_code)]
