@@ -211,13 +211,6 @@ pub(super) fn pending(pid: i32) -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Continues this process if it is stopped.
-pub(super) fn wake(pid: i32) {
-    if let Some(member) = member(pid).filter(Member::halted) {
-        signal(&member, libc::SIGCONT);
-    }
-}
-
 /// How often the kernel has taken the processor from this process, or it gave it up: the same number twice means that
 /// it has not run in between. None when it is gone.
 pub(super) fn switches(pid: i32) -> Option<u64> {
