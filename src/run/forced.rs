@@ -53,9 +53,9 @@ fn stand(context: &Context, state: StateDir, grant: GrantId) -> Result<(StateDir
 }
 
 /// Is this what `--force` answers? A store that is busy with others or written by a newer program is alive, and so may
-/// its holders be.
+/// its holders be; and a setting that names no store is to be set right.
 pub(super) fn answers(error: &StoreError) -> bool {
-    !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. })
+    !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. } | StoreError::Unknown(_))
 }
 
 /// Runs without a lease.
