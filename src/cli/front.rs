@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
-use crate::run::{self, Context, Options};
+use crate::run::{self, Account, Context, Options};
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
@@ -30,8 +30,8 @@ pub fn main(invocation: Invocation) -> Exit {
         }
     };
     let args = invocation.args.clone();
-    let context =
-        Context { invocation, clock: std::sync::Arc::new(SystemClock::new()), voice: Voice::Ready, ourselves };
+    let clock = std::sync::Arc::new(SystemClock::new());
+    let context = Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default() };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -49,10 +49,15 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     match parse(without_twins(OnlyOptions::command()), &named(ours)) {
         Ok(typed) => {
             speak(&mut context, typed.voice());
+            context.account = account(&context, &typed);
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
     }
+}
+
+fn account(context: &Context, options: &RunOptions) -> Account {
+    Account::to(options.report.as_deref(), &context.invocation.cwd)
 }
 
 /// How much we say: as typed, else as the twins in the environment have it.
@@ -77,8 +82,9 @@ fn named(words: &[OsString]) -> Vec<OsString> {
     std::iter::once(OsString::from("locked")).chain(words.iter().cloned()).collect()
 }
 
-fn checked(options: &RunOptions) -> Result<Options, Exit> {
+fn checked(context: &Context, options: &RunOptions) -> Result<Options, Exit> {
     options.checked().map_err(|what| {
+        context.account.because(&what);
         report::say(&report::misuse(&what, "locked --help").to_string());
         Exit::Code(exit::USAGE)
     })
@@ -89,7 +95,7 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = || {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
-        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(&whole))
+        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
         return super::explain::explain(context, resources, &options, words, false);
@@ -118,7 +124,8 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Err(error) => return misuse(&error),
     };
     speak(&mut context, line.options.voice());
-    let options = || checked(&line.options);
+    context.account = account(&context, &line.options);
+    let options = || checked(&context, &line.options);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))
     {

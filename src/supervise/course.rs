@@ -184,7 +184,7 @@ mod tests {
     /// TTL 30 s: heartbeat 5 s, deadline 20 s, grace 3 s, slack 2 s; the grant is renewed at once, so it lasts the TTL.
     fn course() -> Course {
         let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
-        Course::new(Watch { times, stopped_max: times.ttl }, at(0.0), times.ttl)
+        Course::new(Watch { times, stopped_max: times.ttl, edits_unseen: false }, at(0.0), times.ttl)
     }
 
     #[test]

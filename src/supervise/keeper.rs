@@ -9,9 +9,15 @@ use std::time::Duration;
 use crate::clock::{Clock, Moment};
 
 use super::course::{Act, Course, Phase};
+use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Process, Side, Signals, Timer};
 use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
+
+/// How long a lease is held for a process that could not be stopped: 2 hours.
+const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
+/// How often to look whether it is gone. It is no child of ours, so nobody tells us.
+const STUCK_LOOK: Duration = Duration::from_secs(1);
 
 /// How long the tree gets between TERM and KILL when the wrapper has died: long enough for a write of a few
 /// milliseconds to end well, short enough that everything is gone within a second.
@@ -92,9 +98,11 @@ fn keep_watch<D: Duty>(
     // Order: what the duty has opened is closed by the duty, not behind its back.
     duty.hang_up();
     unix::close_all_but(&own);
-    let worked =
-        Keeper { watch, clock, link, signals, timer, duty, child, course, wrapper, wake_until: None, settle_at: None }
-            .work();
+    let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
+    let (wake_until, settle_at) = (None, None);
+    let keeper =
+        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, wake_until, settle_at };
+    let worked = keeper.work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked
@@ -125,7 +133,7 @@ fn lost_already<D: Duty>(
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
 fn nothing_runs<D: Duty>(link: &Link, duty: &mut D, outcome: Outcome, ends_at: Moment) -> io::Result<()> {
-    link.say(&Tale::Ended { outcome, stubborn: Vec::new() })?;
+    link.say(&Tale::Ended(outcome))?;
     if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
         duty.finish(outcome, ends_at);
     }
@@ -145,6 +153,7 @@ struct Keeper<'a, D> {
     duty: D,
     child: i32,
     course: Course,
+    editors: Option<Editors>,
     wrapper: Option<(i32, Process)>,
     /// Until then a wrapper that stopped with its job is woken.
     wake_until: Option<Moment>,
@@ -168,6 +177,7 @@ impl<D: Duty> Keeper<'_, D> {
                 return Ok(());
             }
             self.look_at_clock()?;
+            self.look_at_editor()?;
             if self.look_at_wrapper() {
                 return Ok(());
             }
@@ -176,23 +186,31 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn wake_at(&self) -> Option<Moment> {
         let soon = self.wake_until.map(|_| self.clock.now().after(WAKES_AGAIN));
-        [soon, self.settle_at, self.course.wake_at()].into_iter().flatten().min()
+        let look = self.editors.as_ref().filter(|_| self.course.phase() == Phase::Running).map(Editors::next_look);
+        [soon, self.settle_at, look, self.course.wake_at()].into_iter().flatten().min()
+    }
+
+    fn look_at_editor(&mut self) -> io::Result<()> {
+        let Some(editors) = self.editors.as_mut().filter(|_| self.course.phase() == Phase::Running) else {
+            return Ok(());
+        };
+        if editors.look(self.child, self.clock.now()) { self.lose(Cause::EditorLoop) } else { Ok(()) }
     }
 
     /// The job has ended, by itself or by us.
-    fn ended(&mut self, outcome: Outcome, stubborn: Vec<i32>) -> io::Result<()> {
+    fn ended(&mut self, outcome: Outcome) -> io::Result<()> {
         let now = self.clock.now();
         if self.course.is_halted() {
             self.wake_until = Some(now.after(WRAPPER_WAKES));
         }
-        let stopped = matches!(outcome, Outcome::Stopped(_));
+        let stopped = outcome.cause().is_some();
         self.settle_at = stopped.then(|| now.after(WRAPPER_SETTLES));
         if stopped {
             self.course.stopped(outcome);
         } else {
             self.course.ended(outcome);
         }
-        self.link.say(&Tale::Ended { outcome, stubborn })
+        self.link.say(&Tale::Ended(outcome))
     }
 
     /// A wrapper that stopped with its job would never see it go on or end, nor would its caller; and one that is frozen
@@ -210,7 +228,7 @@ impl<D: Duty> Keeper<'_, D> {
         if self.settle_at.is_some_and(|at| now >= at)
             && let Phase::Stopped(outcome) = self.course.phase()
         {
-            self.duty.finish(outcome, self.course.ends_at());
+            self.settle(outcome);
             return true;
         }
         false
@@ -241,21 +259,21 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        let stubborn = match outcome {
-            Outcome::Signaled(_) => self.stop_the_rest()?,
-            _ => Vec::new(),
-        };
-        self.ended(outcome, stubborn)
+        if let Outcome::Signaled(_) = outcome {
+            self.stop_the_rest()?;
+        }
+        self.ended(outcome)
     }
 
     /// What a program leaves behind on purpose it leaves at a normal exit. One that was killed left what it was doing,
     /// and that may be writing still.
-    fn stop_the_rest(&mut self) -> io::Result<Vec<i32>> {
+    fn stop_the_rest(&mut self) -> io::Result<()> {
         if tree::descendants(unix::own_pid(), &[]).is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         self.link.say(&Tale::Stopping)?;
-        Ok(self.stop_tree(None, self.watch.times.grace))
+        let _what_lives_on_is_not_told = self.stop_tree(None, self.watch.times.grace);
+        Ok(())
     }
 
     /// True when there is nothing left to do.
@@ -269,20 +287,47 @@ impl<D: Duty> Keeper<'_, D> {
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
             Phase::Running => {
-                let _stubborn = self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE);
-                Outcome::Stopped(Cause::WrapperDied)
+                Outcome::stopped(Cause::WrapperDied, &self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE))
             }
         };
-        self.duty.finish(outcome, self.course.ends_at());
+        self.settle(outcome);
         Ok(true)
+    }
+
+    /// Settles in the place of the wrapper.
+    fn settle(&mut self, outcome: Outcome) {
+        self.duty.finish(outcome, self.course.ends_at());
+        if let Outcome::Stuck { cause, .. } = outcome {
+            self.outlast(outcome, cause);
+        }
+    }
+
+    /// Something of the tree lives on. The lease is held against everybody while it does (bounded: nobody may ever look
+    /// after it), and given back as after any stop when it is gone.
+    fn outlast(&mut self, outcome: Outcome, cause: Cause) {
+        let until = self.clock.now().after(STUCK_MAX);
+        let mut next = self.clock.now().after(self.watch.times.heartbeat);
+        loop {
+            unix::reap_orphans(self.child);
+            let now = self.clock.now();
+            if tree::descendants(unix::own_pid(), &[]).is_empty() {
+                return self.duty.finish(Outcome::Stopped(cause), now.after(self.watch.times.ttl));
+            }
+            if now >= until {
+                return;
+            }
+            if now >= next {
+                self.duty.finish(outcome, now.after(self.watch.times.heartbeat));
+                next = now.after(self.watch.times.heartbeat);
+            }
+            let _nothing_to_read = unix::wait_readable(&[], Some(STUCK_LOOK.min(self.watch.times.heartbeat)));
+        }
     }
 
     fn answer(&self) -> io::Result<()> {
         match self.course.phase() {
             Phase::Running => self.link.say(&Tale::Renewed { stop_at: ms(self.course.stop_at()) }),
-            Phase::Ended(outcome) | Phase::Stopped(outcome) => {
-                self.link.say(&Tale::Ended { outcome, stubborn: Vec::new() })
-            }
+            Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome)),
         }
     }
 
@@ -319,8 +364,8 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
-        let stubborn = self.stop_tree(Some(cause), self.watch.times.grace);
-        self.ended(Outcome::Stopped(cause), stubborn)
+        let outcome = Outcome::stopped(cause, &self.stop_tree(Some(cause), self.watch.times.grace));
+        self.ended(outcome)
     }
 
     fn stop_tree(&self, cause: Option<Cause>, usual: Duration) -> Vec<i32> {
