@@ -32,6 +32,8 @@ pub struct HoldPlan {
     pub rule: Option<&'static str>,
     /// What runs, free of argument values.
     pub operation: String,
+    /// Its effect does not stop with its processes on this machine (another user's, or another machine's).
+    pub remote: bool,
     /// Why, in one sentence.
     pub reason: String,
 }
@@ -81,7 +83,8 @@ pub fn draw(
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
     }
     let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
-    Ok(Plan::Hold(HoldPlan { resources, files, rule: class.rule, operation: class.operation, reason }))
+    let (rule, operation, remote) = (class.rule, class.operation, class.remote);
+    Ok(Plan::Hold(HoldPlan { resources, files, rule, operation, remote, reason }))
 }
 
 fn names_a_secret(write: &Write, cwd: &Path) -> bool {

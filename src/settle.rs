@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | never started | – | release as failed |
 //! | any | one is bad | quarantine, exit 72 |
+//! | stopped by us or killed, but for a process that lives on | not bad | nobody is let in for one TTL |
+//! | stopped by us, its effect out of reach | not bad | nobody is let in for one TTL |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
@@ -18,10 +20,13 @@ use std::time::Duration;
 use crate::canary::{Fault, Verdict};
 use crate::exit::{self, Exit};
 use crate::store::{Ended, Ending};
-use crate::supervise::Outcome;
+use crate::supervise::{Cause, Outcome};
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
+/// sops' own status for an edit whose editor failed (`NoEditorFound` in cmd/sops/codes of sops 3.11): what we give out
+/// for an edit that we stopped, since the lease was not lost, and callers of sops know it.
+pub const EDITOR_FAILED: i32 = 201;
 /// How long an open edit may last: 2 hours.
 pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -49,6 +54,8 @@ pub struct Facts<'a> {
     pub open: &'a [String],
     /// `--keep`.
     pub keep_asked: bool,
+    /// Its effect does not stop with its processes.
+    pub remote: bool,
     /// The TTL of the lease.
     pub ttl: Duration,
 }
@@ -87,6 +94,13 @@ pub enum Telling {
         /// For how long.
         keep_for: Duration,
     },
+    /// Something of it may still be running, and nobody is let in.
+    MayRunOn {
+        /// What.
+        reason: String,
+        /// For how long.
+        lasts: Duration,
+    },
     /// No key was at hand: only the structure was checked.
     Unverified {
         /// Which.
@@ -104,6 +118,10 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         let telling = Some(Telling::Bad { shown: finding.shown.clone(), fault: fault.clone() });
         return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
     }
+    if let Some(reason) = runs_on(facts) {
+        let telling = Some(Telling::MayRunOn { reason: reason.clone(), lasts: facts.ttl });
+        return Decision { ending: Ending::Linger { reason }, exit, telling };
+    }
     if let Some(finding) = facts.findings.iter().find(|finding| finding.verdict == Some(Verdict::OpenEdit)) {
         let telling = Some(Telling::OpenEdit { shown: finding.shown.clone() });
         return Decision { ending: open_edit(&finding.place), exit, telling };
@@ -112,7 +130,7 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         return Decision { ending: open_edit(place), exit, telling: unverified(facts.findings) };
     }
     match facts.outcome {
-        Outcome::NeverStarted(_) | Outcome::Stopped(_) => {
+        Outcome::NeverStarted(_) | Outcome::Stopped(_) | Outcome::Stuck { .. } => {
             Decision { ending: Ending::Release(Ended::Failed), exit, telling: None }
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
@@ -144,6 +162,17 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
     Decision { ending, exit, telling: Some(Telling::Kept { wrote: true, keep_for: facts.ttl }) }
 }
 
+/// What of a tree that we stopped may go on all the same.
+fn runs_on(facts: &Facts<'_>) -> Option<String> {
+    match facts.outcome {
+        Outcome::Stuck { pid, .. } => Some(format!("process {pid} could not be stopped")),
+        Outcome::Stopped(_) if facts.remote => {
+            Some("it was stopped here, but its effect may still be running elsewhere".to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// The lease stays with its session while the file is plaintext.
 fn open_edit(place: &str) -> Ending {
     Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: MAX_HOLD, takeable: false }
@@ -167,9 +196,12 @@ fn unverified(findings: &[Finding]) -> Option<Telling> {
 pub fn status(outcome: Outcome) -> Exit {
     match outcome {
         Outcome::Exited(code) => Exit::Code(code),
-        Outcome::Signaled(signal) => Exit::Signal(signal),
+        Outcome::Signaled(signal)
+        | Outcome::Stopped(Cause::Killed(signal))
+        | Outcome::Stuck { cause: Cause::Killed(signal), .. } => Exit::Signal(signal),
         Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
-        Outcome::Stopped(_) => Exit::Code(exit::LOST),
+        Outcome::Stopped(cause) | Outcome::Stuck { cause, .. } if cause.is_loss() => Exit::Code(exit::LOST),
+        Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(EDITOR_FAILED),
     }
 }
 

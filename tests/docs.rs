@@ -9,7 +9,7 @@ use crate::world::World;
 const PROGRAMS: [&str; 4] = ["sops", "true", "PROGRAM", "./deploy.sh"];
 
 /// Our options that take a value, as the README uses them.
-const WITH_VALUE: [&str; 4] = ["-r", "--resource", "--wait", "--ttl"];
+const WITH_VALUE: [&str; 6] = ["-r", "--resource", "--wait", "--ttl", "--report", "--reason"];
 
 fn repository(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -10,6 +10,7 @@ mod cli;
 mod creation;
 mod differential;
 mod docs;
+mod extras;
 mod faults;
 mod git;
 mod holder;

@@ -16,6 +16,7 @@ mod recipients;
 mod structure;
 mod unwrap;
 
+pub(crate) use arbiter::run_within;
 pub use document::{Document, Format, Kind, sniff};
 pub use fault::Fault;
 pub use look::look;

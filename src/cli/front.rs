@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
-use crate::run::{self, Context};
+use crate::run::{self, Account, Context};
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
@@ -27,8 +27,8 @@ pub fn main(invocation: Invocation) -> Exit {
         }
     };
     let args = invocation.args.clone();
-    let context =
-        Context { invocation, clock: std::sync::Arc::new(SystemClock::new()), voice: Voice::Ready, ourselves };
+    let clock = std::sync::Arc::new(SystemClock::new());
+    let context = Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default() };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -47,10 +47,15 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     match parse(typed, ours) {
         Ok(typed) => {
             speak(&mut context, typed.voice());
+            context.account = account(&context, &typed);
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
     }
+}
+
+fn account(context: &Context, options: &RunOptions) -> Account {
+    Account::to(options.report.as_deref(), &context.invocation.cwd)
 }
 
 /// How much we say: as typed, else as the twins in the environment have it.
@@ -79,6 +84,7 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = || {
         let whole = parse(OnlyOptions::command(), ours).map_err(|error| misuse(&error))?;
         whole.checked().map_err(|what| {
+            context.account.because(&what);
             report::say(&report::misuse(&what, "locked --help").to_string());
             Exit::Code(exit::USAGE)
         })
@@ -106,10 +112,12 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Err(error) => return misuse(&error),
     };
     speak(&mut context, line.options.voice());
+    context.account = account(&context, &line.options);
     match &line.verb {
         Verb::Run(verb) => {
             let options = || {
                 line.options.checked().map_err(|what| {
+                    context.account.because(&what);
                     report::say(&report::misuse(&what, "locked --help").to_string());
                     Exit::Code(exit::USAGE)
                 })

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,7 +15,7 @@ use crate::run::Options;
 use crate::terms::{ResourceName, SessionId, Times, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
-/// not inherit (`--resource`, `--dry-run`).
+/// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`).
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options before the program")]
 pub struct RunOptions {
@@ -66,6 +67,25 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", env = "LOCKED_CONFLICT_EXIT_CODE", value_parser = clap::value_parser!(u8))]
     pub conflict_exit_code: Option<u8>,
 
+    /// Run although the store cannot be reached, without a lease; needs --reason. Nothing else is forced: who holds it
+    /// keeps it
+    #[arg(long, requires = "reason")]
+    pub force: bool,
+
+    /// Why it is forced, for the ledger
+    #[arg(long, value_name = "TEXT", requires = "force", value_parser = reason)]
+    pub reason: Option<String>,
+
+    /// Run this with `sh -c` once when the lease was lost, with LOCKED_RESOURCES and LOCKED_LOST_CAUSE (deadline, gone,
+    /// revoked, stopped-job, keeper-died) in its environment, for at most 30s
+    #[arg(long, value_name = "CMD", env = "LOCKED_ON_LOST", hide_env_values = true)]
+    pub on_lost: Option<OsString>,
+
+    /// Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times,
+    /// exit, what became of the lease, what was found in the files, who was in the way
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// The session that this command belongs to
     #[arg(long, value_name = "UUID", env = "LOCKED_SESSION", hide_env_values = true)]
     pub session: Option<Uuid>,
@@ -85,6 +105,17 @@ pub struct RunOptions {
 pub(super) struct OnlyOptions {
     #[command(flatten)]
     pub(super) options: RunOptions,
+}
+
+/// A reason that says something, on one line.
+fn reason(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("say why, in a few words"),
+        text if text.chars().any(char::is_control) || text.chars().count() > 200 => {
+            Err("one line of at most 200 characters")
+        }
+        text => Ok(text.to_owned()),
+    }
 }
 
 /// What clap's `FalseyValueParser` takes for yes, for the one question that is asked before the options are read.
@@ -124,6 +155,8 @@ impl RunOptions {
             session: self.session.map(SessionId),
             keep: self.keep,
             canary: !self.no_canary,
+            force: self.reason.clone().filter(|_| self.force),
+            on_lost: self.on_lost.clone(),
             conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),
         })
     }

@@ -5,6 +5,7 @@
 
 mod candidate;
 mod error;
+mod escape;
 mod identity;
 #[cfg(target_os = "linux")]
 mod linux;

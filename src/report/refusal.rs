@@ -84,7 +84,8 @@ fn since(lease: &LeaseView) -> String {
     let at = clock_time(lease.acquired_at);
     match (lease.state, &lease.reason) {
         (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
-        (LeaseState::Remote, _) => format!("ended without a word, may still be running since {at}"),
+        (LeaseState::Remote, Some(reason)) => format!("may still be running since {at}: {reason}"),
+        (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
         _ if lease.explicit => format!("held between commands since {at}"),
         _ => format!("running since {at}"),
     }
@@ -103,6 +104,7 @@ fn free_by(lease: &LeaseView, now_ms: i64) -> String {
 fn retry(lease: &LeaseView) -> String {
     let short = Duration::from_secs(5);
     match (lease.state, lease.explicit, lease.expires_in) {
+        (LeaseState::Remote, _, Some(left)) => format!("yes, in {}", rough_span(left)),
         (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
         (_, true, Some(left)) => format!("yes, in {} at the latest, or when its session releases it", rough_span(left)),
         (_, _, Some(left)) => format!("yes, in about {}", rough_span(left.clamp(Duration::from_secs(1), short))),

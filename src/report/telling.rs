@@ -28,6 +28,9 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             if *wrote { " after it had written" } else { "" },
             show_duration(*keep_for)
         ),
+        Telling::MayRunOn { reason, lasts } => {
+            format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
+        }
         Telling::Unverified { shown, why } => format!("locked: {shown} is whole, but was not decrypted: {why}"),
     }
 }
@@ -46,6 +49,7 @@ pub fn settled(ending: &Ending, resources: &str, receipts: usize) -> String {
         Ending::Release(ended) => format!("released as {}", ended.as_str()),
         Ending::Keep { takeable: true, .. } => "kept, free for anyone to take, since nothing changed".to_owned(),
         Ending::Keep { .. } => "kept for this session".to_owned(),
+        Ending::Linger { .. } => "held against everybody".to_owned(),
         Ending::Quarantine { .. } => "quarantined".to_owned(),
     };
     let proofs = match receipts {
@@ -59,11 +63,37 @@ pub fn settled(ending: &Ending, resources: &str, receipts: usize) -> String {
 /// The child was stopped.
 #[must_use]
 pub fn lost(resources: &str, cause: Cause) -> String {
+    stopped(
+        resources,
+        cause,
+        "the program and everything that it had started were stopped, so that no second writer meets them",
+    )
+}
+
+/// An edit was stopped whose editor was started again and again.
+#[must_use]
+pub fn editor_loop(operation: &str) -> String {
+    Refusal {
+        word: "STOPPED",
+        what: format!("{operation}: its editor was started again and again"),
+        why: "what it saved is not valid, and nobody answers sops' question: standard input is no terminal".to_owned(),
+        retry: "no, not with this editor".to_owned(),
+        next: "use `sops set`, or save valid content; sops may have left its plaintext in TMPDIR".to_owned(),
+    }
+    .to_string()
+}
+
+/// The child was stopped, but for one process of it.
+#[must_use]
+pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {
+    stopped(resources, cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
+}
+
+fn stopped(resources: &str, cause: Cause, why: &str) -> String {
     Refusal {
         word: "LOST",
         what: format!("the lease of {resources} {}", cause.clause()),
-        why: "the program and everything that it had started were stopped, so that no second writer meets them"
-            .to_owned(),
+        why: why.to_owned(),
         retry: "yes, after a look at the file".to_owned(),
         next: format!("locked status {resources}"),
     }

@@ -39,6 +39,8 @@ pub struct Classification {
     pub writes: Vec<Write>,
     /// What runs, without argument values: program, sub-command and targets (`sops set secrets/monitoring.env.sops`).
     pub operation: String,
+    /// Its effect does not stop with its processes (it works on another machine): whoever stops them cannot stop it.
+    pub remote: bool,
     /// One sentence for `explain`: why it locks or passes.
     pub reason: String,
 }

@@ -29,6 +29,7 @@ pub fn classify(command: &Command<'_>) -> Classification {
     Classification {
         rule: None,
         writes: Vec::new(),
+        remote: false,
         operation: percent_encode(command.name.as_encoded_bytes()),
         reason: "no rule knows this program".to_owned(),
     }

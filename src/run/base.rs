@@ -85,7 +85,7 @@ fn lost(job: &Job<'_>) -> Refusal {
 
 /// A redirected target was emptied by the shell before we came. If somebody has written it since, going on would mix
 /// two versions: go on only over a version that is known, emptied again as the shell meant it.
-fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, StoreError> {
+pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<Refusal>, StoreError> {
     let append = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
     for (file, before) in job.plan.files.iter().zip(before.iter_mut()) {
         let Some(content) = before.content.as_ref().filter(|content| !content.is_empty()) else { continue };
@@ -116,7 +116,7 @@ fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: En
     job.settle(store, tokens, &decision, Vec::new(), SETTLE).map(|_| ())
 }
 
-fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {
+pub(super) fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             StoreError::Full { path: job.copies.clone() }

@@ -6,13 +6,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock as _, Moment};
+use crate::settle::Decision;
 use crate::state;
-use crate::store::{FileRecord, Release, Renewal, Store};
+use crate::store::{FileRecord, Live, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
 use super::Before;
+use super::account;
+use super::forced;
 use super::job::Job;
+use super::spool;
 
 /// How long one attempt to settle may take.
 const ATTEMPT: Duration = Duration::from_secs(2);
@@ -24,15 +28,47 @@ pub(super) struct Words {
     pub(super) sent: u64,
     /// For how long it was granted, ms.
     pub(super) lasts: u64,
-    /// The tokens, in the plan's order of resources.
+    /// The tokens, in the plan's order of resources; none for a run by force.
     pub(super) tokens: Vec<i64>,
+    /// The run is by force and holds nothing.
+    pub(super) forced: bool,
+    /// Device and inode of the live file, where the spool is told of a run by force.
+    pub(super) live: Option<(u64, u64)>,
     /// Files that the session's own earlier commands may have written under the same lease.
     pub(super) carried: Vec<FileRecord>,
 }
 
 impl Words {
+    /// Those of a run that holds nothing, and so has all the time.
+    pub(super) fn forced(job: &Job<'_>, live: Live, in_refuge: bool) -> Self {
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            sent: ms(job.context.clock.now().0),
+            lasts: ms(job.options.times.ttl),
+            tokens: Vec::new(),
+            forced: true,
+            carried: Vec::new(),
+            live: (!in_refuge).then_some((live.device, live.inode)),
+        }
+    }
+
+    /// The live file that an entry in the spool names.
+    pub(super) fn spooled(&self) -> Option<Live> {
+        self.live.map(|(device, inode)| Live { device, inode })
+    }
+
+    pub(super) fn tokens(&self) -> Vec<FencingToken> {
+        self.tokens.iter().copied().map(FencingToken).collect()
+    }
+
+    /// For how long the lease has been ours.
+    pub(super) fn held(&self, job: &Job<'_>) -> Duration {
+        Moment(Duration::from_millis(self.sent)).until(job.context.clock.now())
+    }
+
     pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
-        let names = job.plan.resources.iter().map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
+        let held = job.plan.resources.iter().filter(|_| !self.forced);
+        let names = held.map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
         let tokens = self.tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         Begin {
             sent: Moment(Duration::from_millis(self.sent)),
@@ -51,6 +87,7 @@ pub(super) struct KeeperDuty<'a> {
     job: &'a Job<'a>,
     /// Opened when first needed: most commands end before the first heartbeat.
     store: Option<Box<dyn Store>>,
+    words: Option<Words>,
     tokens: Vec<FencingToken>,
     before: Vec<Before>,
     carried: Vec<FileRecord>,
@@ -58,12 +95,22 @@ pub(super) struct KeeperDuty<'a> {
 
 impl<'a> KeeperDuty<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job, store: None, tokens: Vec::new(), before: Vec::new(), carried: Vec::new() }
+        Self { job, store: None, words: None, tokens: Vec::new(), before: Vec::new(), carried: Vec::new() }
+    }
+
+    /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
+    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release) {
+        let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
+        let account = &self.job.context.account;
+        account.runs(&self.job.tokens_of(&self.tokens));
+        let (word, why) = account::account_of(outcome, decision, &Ok(release));
+        account.ended(word, words.held(self.job), why.as_deref());
+        account.write();
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = super::open_store(self.job.context, self.job.state).ok();
+            self.store = super::entry::open_for_keeper(self.job.context, self.job.state).ok();
         }
         self.store.as_mut()
     }
@@ -80,10 +127,11 @@ impl Duty for KeeperDuty<'_> {
 
     fn begin(&mut self, words: &str) -> Result<Begin, String> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
-        self.tokens = words.tokens.iter().copied().map(FencingToken).collect();
+        self.tokens = words.tokens();
         self.before = self.job.observe();
         let begin = words.begin(self.job);
-        self.carried = words.carried;
+        self.carried.clone_from(&words.carried);
+        self.words = Some(words);
         Ok(begin)
     }
 
@@ -92,6 +140,9 @@ impl Duty for KeeperDuty<'_> {
     }
 
     fn renew(&mut self, limit: Duration) -> Beat {
+        if self.words.as_ref().is_some_and(|words| words.forced) {
+            return Beat::Renewed(self.job.options.times.ttl);
+        }
         let holding = self.job.holding(&self.tokens);
         let Some(store) = self.store() else { return Beat::Unknown };
         match store.renew(&holding, limit) {
@@ -107,12 +158,19 @@ impl Duty for KeeperDuty<'_> {
 
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
-        let (decision, receipts) = job.decide(outcome, &std::mem::take(&mut self.before), &self.carried);
+        let before = self.before.clone();
+        let (decision, receipts) = job.decide(outcome, &before, &self.carried);
+        if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
+            // What cannot be recorded stays as it was written at the start: unsettled.
+            let _unsettled = forced::note(job, words, &before, spool::end_of(&decision), receipts);
+            return;
+        }
         loop {
             let settled =
                 self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
-            if matches!(settled, Some(Ok(Release::Released | Release::NotOurs))) {
+            if let Some(Ok(release)) = settled {
                 state::discard(job.state, job.grant);
+                self.give_account(outcome, &decision, release);
                 return;
             }
             self.store = None;

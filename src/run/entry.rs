@@ -15,6 +15,8 @@ use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
 
+use super::{Account, spool};
+
 /// Which session this invocation belongs to.
 ///
 /// # Errors
@@ -36,11 +38,18 @@ pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, 
     .map_err(|error| report::no_session(&error))
 }
 
-/// The store.
+/// The store. It is told of forced runs first, if there were any.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub fn open_store(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
+    let mut store = open_for_keeper(context, state)?;
+    spool::send(state, context.invocation.var("LOCKED_STORE").as_deref(), store.as_mut());
+    Ok(store)
+}
+
+/// The store, for who has a deadline to keep: nobody is told of anything.
+pub(super) fn open_for_keeper(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
     store::open(&env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
 }
 
@@ -55,6 +64,8 @@ pub struct Context {
     pub voice: Voice,
     /// Our own file, for stepping over ourselves.
     pub ourselves: FileId,
+    /// What is told to the file of `--report`.
+    pub account: Account,
 }
 
 /// The options of a run, checked.
@@ -72,6 +83,10 @@ pub struct Options {
     pub keep: bool,
     /// Not `--no-canary`.
     pub canary: bool,
+    /// The reason of `--force`.
+    pub force: Option<String>,
+    /// `--on-lost`.
+    pub on_lost: Option<OsString>,
     /// `--conflict-exit-code`.
     pub conflict_status: i32,
 }

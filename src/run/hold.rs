@@ -1,6 +1,7 @@
 //! A run under a lease, from the state directory to the exit.
 #![forbid(unsafe_code)]
 
+use std::io::IsTerminal as _;
 use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
@@ -15,13 +16,13 @@ use crate::state::{LiveFile, StateDir};
 use crate::store::{
     self, Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
 };
-use crate::supervise::{self, Order, Outcome, Watch, Wrapper};
+use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
 use super::job::Job;
-use super::{Context, Options, arbiter, env_of, files, retry_witness};
+use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
@@ -30,20 +31,17 @@ pub(super) const SETTLE: Duration = Duration::from_secs(2);
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
     // Before the first wait: the real program would show its arguments only while it runs.
     invocation::wipe_arguments();
-    match attempt(context, options, plan, order) {
-        Ok(exit) => exit,
-        Err(error) => {
-            report::say(&report::store_down(&error).to_string());
-            Exit::Code(exit::UNREACHABLE)
-        }
-    }
+    context.account.wants(plan, options.operation.as_deref());
+    attempt(context, options, plan, order)
+        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
 }
 
 fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Result<Exit, StoreError> {
-    let state = StateDir::open(&env_of(context))?;
+    let grant = GrantId::random();
+    let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session) {
         Ok(session) => session,
-        Err(refusal) => return Ok(refuse(&refusal, exit::USAGE)),
+        Err(refusal) => return Ok(refuse(context, &refusal, exit::USAGE)),
     };
     let job = Job {
         context,
@@ -52,27 +50,32 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
         order,
         copies: state.copies()?,
         owner: owner(context, options, plan, &session, &state),
-        grant: GrantId::random(),
+        grant,
         key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
         arbiter: arbiter::arbiter(context, Some(&order.program)),
         state: &state,
     };
     // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
-    let live = LiveFile::create(&state, job.grant, context.clock.now())?;
-    let watch = Watch { times: options.times, stopped_max: options.times.ttl };
+    let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
+    let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
-    let exit = under_watch(&job, &live, wrapper);
+    let (shelter, down) = refuge.map_or((None, None), |(directory, error)| (Some(directory), Some(error)));
+    let exit = under_watch(&job, &live, wrapper, down);
+    if let Some(shelter) = shelter.filter(|_| matches!(&exit, Ok(ended) if ended.exit == Exit::Code(exit::QUARANTINED)))
+    {
+        report::say(&format!("locked: how the file was before is kept below {}", shelter.keep().display()));
+    }
     if !matches!(exit, Ok(Ended { live_file_stays: true, .. })) {
         live.remove();
     }
     exit.map(|ended| ended.exit)
 }
 
-struct Ended {
-    exit: Exit,
-    live_file_stays: bool,
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) live_file_stays: bool,
 }
 
 impl From<Exit> for Ended {
@@ -81,8 +84,15 @@ impl From<Exit> for Ended {
     }
 }
 
-fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended, StoreError> {
-    let asked = super::open_store(job.context, job.state).and_then(|mut store| {
+fn under_watch(
+    job: &Job<'_>,
+    live: &LiveFile,
+    wrapper: Wrapper,
+    down: Option<StoreError>,
+) -> Result<Ended, StoreError> {
+    let in_refuge = down.is_some();
+    let opened = down.map_or_else(|| super::open_store(job.context, job.state), Err);
+    let asked = opened.and_then(|mut store| {
         let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
         Ok((store, records, obtained))
@@ -90,6 +100,9 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
     let (mut store, records, obtained) = match asked {
         Ok(asked) => asked,
         Err(error) => {
+            if let Some(reason) = job.options.force.as_deref().filter(|_| forced::answers(&error)) {
+                return forced::run(job, reason, live.live(), in_refuge, &error, wrapper);
+            }
             wrapper.dismiss();
             return Err(error);
         }
@@ -100,6 +113,8 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
+                forced: false,
+                live: None,
                 carried: job.carried(&granted),
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
@@ -109,14 +124,16 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
         }
         Obtained::Busy(busy) => {
             wrapper.dismiss();
+            job.context.account.in_the_way(&busy);
             let refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms());
-            Ok(refuse(&refusal, job.options.conflict_status).into())
+            Ok(refuse(job.context, &refusal, job.options.conflict_status).into())
         }
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
+            job.context.account.in_the_way(&busy);
             let cwd = &job.context.invocation.cwd;
             let file = job.plan.files.first().map(|file| files::shown(file, cwd));
-            Ok(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
+            Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
 }
@@ -124,11 +141,10 @@ fn under_watch(job: &Job<'_>, live: &LiveFile, wrapper: Wrapper) -> Result<Ended
 /// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
 /// take it, the live file stays as the proof that nobody has it.
 fn give_back(job: &Job<'_>, words: &Words, store: &mut dyn Store, error: &StoreError) -> Ended {
-    let tokens: Vec<FencingToken> = words.tokens.iter().copied().map(FencingToken).collect();
     let settlement = Settlement { ending: Ending::Release(store::Ended::Failed), receipts: Vec::new() };
-    let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
-    report::say(&report::store_down(error).to_string());
-    Ended { exit: Exit::Code(exit::UNREACHABLE), live_file_stays: back.is_err() }
+    let back = store.settle(&job.holding(&words.tokens()), &settlement, SETTLE);
+    let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
+    Ended { exit, live_file_stays: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -144,14 +160,16 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
         mode: Mode::Try,
         live: Some(live.live()),
         files,
-        remote: false,
+        remote: job.plan.remote,
         gone: Vec::new(),
     };
     let mut waiting = Waiting::new(job.wanted(), job.context.voice);
     let witness = retry_witness(job.state, &job.owner.host_id);
     let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
     let mut asker = Asker { store, clock: job.context.clock.as_ref(), witness: &witness, notice: &mut notice };
+    let began = asker.clock.now();
     let obtained = lease::acquire(request, job.options.patience, &mut asker);
+    job.context.account.waited(began.until(job.context.clock.now()));
     waiting.done();
     obtained
 }
@@ -169,80 +187,84 @@ fn granted_run(
         Ok(Base::Sound(before)) => before,
         Ok(Base::Refused { refusal, status }) => {
             wrapper.dismiss();
-            return Ok(refuse(&refusal, status).into());
+            let lost = status == exit::LOST;
+            if lost {
+                job.context.account.ended("lost", words.held(job), None);
+            }
+            let exit = refuse(job.context, &refusal, status);
+            if lost {
+                on_lost::run(job, Cause::Gone);
+            }
+            return Ok(exit.into());
         }
         Err(error) => {
             wrapper.dismiss();
             return Err(error);
         }
     };
+    job.context.account.runs(&granted.tokens);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
     let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));
+            job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
             wrapper.leave_to_keeper();
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
         }
     };
-    Ok(finish(job, outcome, (&before, &words.carried), &tokens, store, wrapper))
+    Ok(finish(job, outcome, &before, words, store, wrapper))
 }
 
 /// Everything from here on yields values: no path out of it forgets the lease.
 fn finish(
     job: &Job<'_>,
     outcome: Outcome,
-    (before, carried): (&[super::Before], &[FileRecord]),
-    tokens: &[FencingToken],
+    before: &[super::Before],
+    words: &Words,
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
-    let (decision, receipts) = job.decide(outcome, before, carried);
+    let (decision, receipts) = job.decide(outcome, before, &words.carried);
     let proofs = receipts.len();
-    let settled = job.settle(store, tokens, &decision, receipts, SETTLE);
-    tell(job, outcome, &decision);
+    let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
+    let (word, why) = account::account_of(outcome, &decision, &settled);
+    job.context.account.ended(word, words.held(job), why.as_deref());
+    tell::tell(job, outcome, &decision);
     if job.context.voice == Voice::Verbose {
         report::say(&report::settled(&decision.ending, &job.wanted(), proofs));
     }
+    let mut lost = outcome.cause().filter(|cause| cause.is_loss());
+    let mut ended = Ended::from(decision.exit);
     match settled {
+        // The keeper goes on with it for as long as the process lives.
+        Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
+            wrapper.leave_to_keeper();
+            ended.live_file_stays = true;
+        }
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
-            if !matches!(outcome, Outcome::Stopped(_)) {
-                report::say(&report::lost(&job.wanted(), supervise::Cause::Gone));
-                return Exit::Code(exit::LOST).into();
+            if lost.is_none() {
+                report::say(&report::lost(&job.wanted(), Cause::Gone));
+                (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            return Ended { exit: decision.exit, live_file_stays: true };
+            ended.live_file_stays = true;
         }
     }
-    decision.exit.into()
+    // Order: after the settling, so that whom the command tells finds the lease as it is.
+    if let Some(cause) = lost {
+        on_lost::run(job, cause);
+    }
+    ended
 }
 
-fn tell(job: &Job<'_>, outcome: Outcome, decision: &crate::settle::Decision) {
-    if job.context.voice == Voice::Quiet {
-        return;
-    }
-    match outcome {
-        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
-        Outcome::NeverStarted(errno) => {
-            let error = std::io::Error::from_raw_os_error(errno);
-            report::say(&format!("locked: the program cannot be executed: {error}"));
-        }
-        Outcome::Exited(_) | Outcome::Signaled(_) => {}
-    }
-    if let Some(hint) = super::hint::hint(job, outcome) {
-        report::say(&format!("locked: {hint}"));
-    }
-    if let Some(telling) = &decision.telling {
-        report::say(&report::telling(telling, &job.wanted()));
-    }
-}
-
-fn refuse(refusal: &Refusal, status: i32) -> Exit {
+pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {
+    context.account.refused(refusal);
     report::say(&refusal.to_string());
     Exit::Code(status)
 }

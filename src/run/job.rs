@@ -13,7 +13,7 @@ use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
 use crate::supervise::{Order, Outcome};
-use crate::terms::{FencingToken, GrantId, LeaseKey};
+use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
 use super::{Before, Context, Options, files, receipt};
 
@@ -32,10 +32,14 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// The resources with these tokens.
+    pub(super) fn tokens_of(&self, tokens: &[FencingToken]) -> Vec<(Resource, FencingToken)> {
+        self.plan.resources.iter().cloned().zip(tokens.iter().copied()).collect()
+    }
+
     /// The holding with these tokens, which are in the plan's order of resources.
     pub(super) fn holding(&self, tokens: &[FencingToken]) -> Holding {
-        let resources = self.plan.resources.iter().cloned().zip(tokens.iter().copied()).collect();
-        Holding::Grant { grant: self.grant, key: self.key.clone(), resources }
+        Holding::Grant { grant: self.grant, key: self.key.clone(), resources: self.tokens_of(tokens) }
     }
 
     /// How the files are now. One that we may not read the program may not read either: it says so itself, and it is
@@ -94,6 +98,7 @@ impl Job<'_> {
         carried: &[FileRecord],
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
+        self.context.account.found(&findings);
         let open = self.open_edits(carried);
         let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
         let facts = Facts {
@@ -102,6 +107,7 @@ impl Job<'_> {
             findings: &findings,
             open: &open,
             keep_asked: self.options.keep,
+            remote: self.plan.remote,
             ttl: self.options.times.ttl,
         };
         let mut receipts = Vec::new();

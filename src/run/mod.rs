@@ -2,17 +2,23 @@
 //! exit. Reads top to bottom as the product; every step is a room of its own.
 #![forbid(unsafe_code)]
 
+mod account;
 mod arbiter;
 mod base;
 mod duty;
 mod entry;
 mod files;
+mod forced;
 mod hint;
 mod hold;
 mod job;
+mod on_lost;
 mod proof;
 mod receipt;
+mod spool;
+mod tell;
 
+pub use account::Account;
 pub use arbiter::arbiter;
 pub use entry::{Context, Options, env_of, open_store, retry_witness, session, within};
 pub use files::{Before, plaintext_of};
@@ -39,6 +45,17 @@ pub fn run(
     options: &dyn Fn() -> Result<Options, Exit>,
     words: &[OsString],
 ) -> Exit {
+    let exit = go(context, resources, options, words);
+    context.account.close(exit);
+    exit
+}
+
+fn go(
+    context: &Context,
+    resources: &[ResourceName],
+    options: &dyn Fn() -> Result<Options, Exit>,
+    words: &[OsString],
+) -> Exit {
     let Some((word, args)) = words.split_first() else {
         report::say(&report::misuse("no program was named", "locked --help").to_string());
         return Exit::Code(exit::USAGE);
@@ -48,10 +65,12 @@ pub fn run(
         Ok(program) => program,
         Err(error) => {
             report::say(&format!("locked: {error}"));
+            context.account.because(&error.to_string());
             return Exit::Code(error.status());
         }
     };
     let class = classify(context, &program.name, args);
+    context.account.program(&program.path, class.rule, &class.operation);
     let order = Order {
         program: program.path.clone(),
         arg0: word.clone(),
@@ -67,17 +86,23 @@ pub fn run(
     let env = env_of(context);
     let mut namer = Namer::new(Local::Make, &env);
     match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
-        Ok(Plan::PassThrough { .. }) => {
+        Ok(Plan::PassThrough { reason }) => {
             if !known && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
             }
-            pass_through(&order)
+            context.account.passes(&reason);
+            pass_through(context, &order)
         }
-        Ok(Plan::Hold(plan)) => match options() {
-            Ok(options) => hold::hold(context, &options, &plan, &order),
-            Err(exit) => exit,
-        },
+        Ok(Plan::Hold(mut plan)) => {
+            plan.remote |= program.escapes(&context.invocation.cwd);
+            context.account.wants(&plan, None);
+            match options() {
+                Ok(options) => hold::hold(context, &options, &plan, &order),
+                Err(exit) => exit,
+            }
+        }
         Err(error) => {
+            context.account.because(&error.to_string());
             report::say(&report::misuse(&error.to_string(), "locked explain -- COMMAND").to_string());
             Exit::Code(exit::CONFIG)
         }
@@ -93,8 +118,9 @@ pub fn classify(context: &Context, name: &std::ffi::OsStr, args: &[OsString]) ->
     rules::classify(&Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() })
 }
 
-fn pass_through(order: &Order) -> Exit {
+fn pass_through(context: &Context, order: &Order) -> Exit {
     let error = supervise::replace(order);
     report::say(&format!("locked: {}: {error}", order.program.display()));
+    context.account.because(&error.to_string());
     Exit::Code(crate::settle::could_not_start(error.raw_os_error().unwrap_or_default()))
 }

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use super::*;
-use crate::supervise::Cause;
 
 fn finding(verdict: Option<Verdict>) -> Finding {
     Finding { shown: "secrets/x.env.sops".to_owned(), place: "ws-1:/r/secrets/x.env.sops".to_owned(), verdict }
@@ -10,7 +9,7 @@ fn finding(verdict: Option<Verdict>) -> Finding {
 
 fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
     let ttl = Duration::from_secs(1800);
-    let decision = decide(&Facts { outcome, succeeded, findings, open: &[], keep_asked, ttl });
+    let decision = decide(&Facts { outcome, succeeded, findings, open: &[], keep_asked, remote: false, ttl });
     (decision.ending, decision.exit)
 }
 
@@ -64,8 +63,8 @@ fn an_open_edit_stays_with_its_session() {
 fn an_edit_that_another_command_left_open_stays_open() {
     let open = ["/r/x.env.sops".to_owned()];
     let ttl = Duration::from_secs(1800);
-    let facts =
-        Facts { outcome: Outcome::Exited(0), succeeded: true, findings: &[], open: &open, keep_asked: false, ttl };
+    let outcome = Outcome::Exited(0);
+    let facts = Facts { outcome, succeeded: true, findings: &[], open: &open, keep_asked: false, remote: false, ttl };
     assert!(matches!(decide(&facts).ending, Ending::Keep { takeable: false, .. }));
     let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
     assert!(
@@ -75,9 +74,40 @@ fn an_edit_that_another_command_left_open_stays_open() {
 }
 
 #[test]
+fn what_cannot_be_stopped_lets_nobody_in() {
+    let ttl = Duration::from_secs(1800);
+    let stuck = Outcome::Stuck { cause: Cause::Deadline, pid: 123 };
+    let facts =
+        |outcome, remote| Facts { outcome, succeeded: false, findings: &[], open: &[], keep_asked: true, remote, ttl };
+    for (outcome, remote, reason) in [
+        (stuck, false, "process 123 could not be stopped"),
+        (stuck, true, "process 123 could not be stopped"),
+        (Outcome::Stopped(Cause::Gone), true, "it was stopped here, but its effect may still be running elsewhere"),
+    ] {
+        for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
+            let findings = [finding(verdict)];
+            let Decision { ending, exit, telling } = decide(&Facts { findings: &findings, ..facts(outcome, remote) });
+            assert_eq!(ending, Ending::Linger { reason: reason.to_owned() });
+            assert_eq!(exit, Exit::Code(exit::LOST));
+            assert_eq!(telling, Some(Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }));
+        }
+    }
+    let killed = decide(&facts(Outcome::Stuck { cause: Cause::Killed(9), pid: 123 }, false));
+    assert_eq!(killed.ending, Ending::Linger { reason: "process 123 could not be stopped".to_owned() });
+    assert_eq!(killed.exit, Exit::Signal(9), "killed by somebody else, not lost");
+    let done = Facts { succeeded: true, keep_asked: false, ..facts(Outcome::Exited(0), true) };
+    assert_eq!(decide(&done).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
+    let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
+    let worse = decide(&Facts { findings: &bad, ..facts(stuck, true) });
+    assert!(matches!(worse.ending, Ending::Quarantine { .. }), "worse comes first");
+}
+
+#[test]
 fn what_we_stopped_ends_as_failed_and_lost() {
     let (ending, exit) = decided(Outcome::Stopped(Cause::Gone), false, &[finding(None)], true);
     assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::LOST)));
+    let (ending, exit) = decided(Outcome::Stopped(Cause::EditorLoop), false, &[finding(None)], false);
+    assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(201)), "not lost: sops' own status");
     let (ending, exit) = decided(Outcome::NeverStarted(13), false, &[finding(None)], false);
     assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::NOT_EXECUTABLE)));
 }

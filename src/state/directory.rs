@@ -81,6 +81,14 @@ impl StateDir {
         self.below("copies")
     }
 
+    /// The directory of runs that the store has not heard of yet, made (0700) if need be.
+    ///
+    /// # Errors
+    /// [`StoreError::Place`] when it cannot be made.
+    pub fn spool(&self) -> Result<PathBuf, StoreError> {
+        self.below("spool")
+    }
+
     /// Names this boot of this machine and this very directory: only contenders with the same text look at the same
     /// live files under the same kernel.
     #[must_use]

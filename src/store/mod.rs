@@ -9,6 +9,7 @@
 mod answer;
 mod door;
 mod error;
+mod forced;
 mod open;
 mod request;
 mod sqlite;
@@ -16,6 +17,7 @@ mod view;
 
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
+pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
@@ -68,6 +70,15 @@ pub trait Store {
     /// # Errors
     /// The store could not answer; read back before concluding.
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError>;
+
+    /// Records a run that held nothing (`--force`), once per grant however often and by however many it is told: an
+    /// ended row for each of its resources, with the note "forced: …" and its receipts. A file that it left bad
+    /// quarantines its resource: at once where nobody runs, else when the command that runs there has ended. Files that
+    /// nobody has proven are left to whoever takes the resource next.
+    ///
+    /// # Errors
+    /// The store could not answer; telling it again does no harm.
+    fn record_forced(&mut self, forced: &Forced, limit: Duration) -> Result<(), StoreError>;
 
     /// Takes the ticket of this grant out of the queue. Nothing happens when there is none.
     ///

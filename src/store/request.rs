@@ -177,6 +177,12 @@ pub enum Ending {
         /// Others may take it at once: every file is byte for byte as before.
         takeable: bool,
     },
+    /// Something of it may still be running where we cannot stop it: nobody is let in for one TTL, its own session
+    /// neither. After that the successor proves the files once more.
+    Linger {
+        /// What may be running, in one sentence without secrets.
+        reason: String,
+    },
     /// Kept without expiry until `locked restore`.
     Quarantine {
         /// Host, worktree, path and fault, in one sentence without secrets.

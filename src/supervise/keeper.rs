@@ -9,9 +9,15 @@ use std::time::Duration;
 use crate::clock::{Clock, Moment};
 
 use super::course::{Act, Course, Phase};
+use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Process, Side, Signals, Timer};
 use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
+
+/// How long a lease is held for a process that could not be stopped: 2 hours.
+const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
+/// How often to look whether it is gone. It is no child of ours, so nobody tells us.
+const STUCK_LOOK: Duration = Duration::from_secs(1);
 
 /// How long the tree gets between TERM and KILL when the wrapper has died: long enough for a write of a few
 /// milliseconds to end well, short enough that everything is gone within a second.
@@ -91,7 +97,9 @@ fn keep_watch<D: Duty>(
     // Order: what the duty has opened is closed by the duty, not behind its back.
     duty.hang_up();
     unix::close_all_but(&own);
-    let worked = Keeper { watch, clock, link, signals, timer, duty, child, course, wrapper, pending: None }.work();
+    let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
+    let worked =
+        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, pending: None }.work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked
@@ -122,7 +130,7 @@ fn lost_already<D: Duty>(
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
 fn nothing_runs<D: Duty>(link: &Link, duty: &mut D, outcome: Outcome, ends_at: Moment) -> io::Result<()> {
-    link.say(&Tale::Ended { outcome, stubborn: Vec::new() })?;
+    link.say(&Tale::Ended(outcome))?;
     if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
         duty.finish(outcome, ends_at);
     }
@@ -142,6 +150,7 @@ struct Keeper<'a, D> {
     duty: D,
     child: i32,
     course: Course,
+    editors: Option<Editors>,
     wrapper: Option<(i32, Process)>,
     /// What the wrapper, which may stand still, has yet to do.
     pending: Option<Pending>,
@@ -172,6 +181,7 @@ impl<D: Duty> Keeper<'_, D> {
                 return Ok(());
             }
             self.look_at_clock()?;
+            self.look_at_editor()?;
             if self.look_at_wrapper() {
                 return Ok(());
             }
@@ -182,14 +192,22 @@ impl<D: Duty> Keeper<'_, D> {
         let soon = self.pending.is_some_and(|pending| pending.wake_until.is_some());
         let soon = soon.then(|| self.clock.now().after(WAKES_AGAIN));
         let settle = self.pending.and_then(|pending| pending.settle_at);
-        [soon, settle, self.course.wake_at()].into_iter().flatten().min()
+        let look = self.editors.as_ref().filter(|_| self.course.phase() == Phase::Running).map(Editors::next_look);
+        [soon, settle, look, self.course.wake_at()].into_iter().flatten().min()
+    }
+
+    fn look_at_editor(&mut self) -> io::Result<()> {
+        let Some(editors) = self.editors.as_mut().filter(|_| self.course.phase() == Phase::Running) else {
+            return Ok(());
+        };
+        if editors.look(self.child, self.clock.now()) { self.lose(Cause::EditorLoop) } else { Ok(()) }
     }
 
     /// The job has ended, by itself or by us.
-    fn ended(&mut self, outcome: Outcome, stubborn: Vec<i32>) -> io::Result<()> {
+    fn ended(&mut self, outcome: Outcome) -> io::Result<()> {
         let now = self.clock.now();
         let was_halted = self.course.is_halted();
-        let stopped = matches!(outcome, Outcome::Stopped(_));
+        let stopped = outcome.cause().is_some();
         self.pending = Some(Pending {
             wake_until: was_halted.then(|| now.after(WRAPPER_WAKES)),
             settle_at: stopped.then(|| now.after(WRAPPER_SETTLES)),
@@ -199,7 +217,7 @@ impl<D: Duty> Keeper<'_, D> {
         } else {
             self.course.ended(outcome);
         }
-        self.link.say(&Tale::Ended { outcome, stubborn })
+        self.link.say(&Tale::Ended(outcome))
     }
 
     /// A wrapper that stopped with its job would never see its end, nor would its caller; and one that is frozen would
@@ -219,7 +237,7 @@ impl<D: Duty> Keeper<'_, D> {
         if pending.settle_at.is_some_and(|at| now >= at)
             && let Phase::Stopped(outcome) = self.course.phase()
         {
-            self.duty.finish(outcome, self.course.ends_at());
+            self.finish(outcome);
             return true;
         }
         false
@@ -248,21 +266,22 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        let stubborn = match outcome {
-            Outcome::Signaled(_) => self.stop_the_rest()?,
-            _ => Vec::new(),
+        let outcome = match outcome {
+            Outcome::Signaled(signal) => self.stop_the_rest(signal)?,
+            outcome => outcome,
         };
-        self.ended(outcome, stubborn)
+        self.ended(outcome)
     }
 
     /// What a program leaves behind on purpose it leaves at a normal exit. One that was killed left what it was doing,
     /// and that may be writing still.
-    fn stop_the_rest(&mut self) -> io::Result<Vec<i32>> {
+    fn stop_the_rest(&mut self, signal: i32) -> io::Result<Outcome> {
         if tree::descendants(unix::own_pid(), &[]).is_empty() {
-            return Ok(Vec::new());
+            return Ok(Outcome::Signaled(signal));
         }
         self.link.say(&Tale::Stopping)?;
-        Ok(self.stop_tree(None, self.watch.times.grace))
+        let outcome = self.stop_tree(Cause::Killed(signal), self.watch.times.grace);
+        Ok(if outcome == Outcome::Stopped(Cause::Killed(signal)) { Outcome::Signaled(signal) } else { outcome })
     }
 
     /// True when there is nothing left to do.
@@ -275,21 +294,46 @@ impl<D: Duty> Keeper<'_, D> {
         }
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
-            Phase::Running => {
-                let _stubborn = self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE);
-                Outcome::Stopped(Cause::WrapperDied)
-            }
+            Phase::Running => self.stop_tree(Cause::WrapperDied, WRAPPER_DIED_GRACE),
         };
-        self.duty.finish(outcome, self.course.ends_at());
+        self.finish(outcome);
         Ok(true)
+    }
+
+    /// The wrapper cannot settle, so we do.
+    fn finish(&mut self, outcome: Outcome) {
+        self.duty.finish(outcome, self.course.ends_at());
+        if let Outcome::Stuck { cause, .. } = outcome {
+            self.outlast(outcome, cause);
+        }
+    }
+
+    /// Something of the tree lives on. The lease is held against everybody while it does (bounded: nobody may ever look
+    /// after it), and given back as after any stop when it is gone.
+    fn outlast(&mut self, outcome: Outcome, cause: Cause) {
+        let until = self.clock.now().after(STUCK_MAX);
+        let mut next = self.clock.now().after(self.watch.times.heartbeat);
+        loop {
+            unix::reap_orphans(self.child);
+            let now = self.clock.now();
+            if tree::descendants(unix::own_pid(), &[]).is_empty() {
+                return self.duty.finish(Outcome::Stopped(cause), now.after(self.watch.times.ttl));
+            }
+            if now >= until {
+                return;
+            }
+            if now >= next {
+                self.duty.finish(outcome, now.after(self.watch.times.heartbeat));
+                next = now.after(self.watch.times.heartbeat);
+            }
+            let _nothing_to_read = unix::wait_readable(&[], Some(STUCK_LOOK.min(self.watch.times.heartbeat)));
+        }
     }
 
     fn answer(&self) -> io::Result<()> {
         match self.course.phase() {
             Phase::Running => self.link.say(&Tale::Renewed { stop_at: ms(self.course.stop_at()) }),
-            Phase::Ended(outcome) | Phase::Stopped(outcome) => {
-                self.link.say(&Tale::Ended { outcome, stubborn: Vec::new() })
-            }
+            Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome)),
         }
     }
 
@@ -326,12 +370,13 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
-        let stubborn = self.stop_tree(Some(cause), self.watch.times.grace);
-        self.ended(Outcome::Stopped(cause), stubborn)
+        let outcome = self.stop_tree(cause, self.watch.times.grace);
+        self.ended(outcome)
     }
 
-    fn stop_tree(&self, cause: Option<Cause>, usual: Duration) -> Vec<i32> {
+    fn stop_tree(&self, cause: Cause, usual: Duration) -> Outcome {
         let grace = self.course.grace(cause, usual, self.clock.now());
-        tree::stop(unix::own_pid(), &[], grace, self.clock, &|| unix::reap_orphans(self.child))
+        let reap = || unix::reap_orphans(self.child);
+        Outcome::stopped(cause, &tree::stop(unix::own_pid(), &[], grace, self.clock, &reap))
     }
 }

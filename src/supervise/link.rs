@@ -35,8 +35,8 @@ pub(super) enum Tale {
     Stopping,
     /// Nothing runs (it is not started yet, or its tree is frozen) until a renew has said whether the lease is ours.
     Asking,
-    /// It ended, or its tree was stopped. `stubborn` are processes that are alive and could not be killed.
-    Ended { outcome: Outcome, stubborn: Vec<i32> },
+    /// It ended, or its tree was stopped.
+    Ended(Outcome),
 }
 
 /// What a packet meets whose listener is dead or has not listened for long.
@@ -93,6 +93,21 @@ impl AsFd for Link {
 
 /// Says in one word why a tree was stopped.
 impl Cause {
+    /// One word for programs: `LOCKED_LOST_CAUSE`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deadline => "deadline",
+            Self::Gone => "gone",
+            Self::Revoked => "revoked",
+            Self::StoppedJob => "stopped-job",
+            Self::WrapperDied => "wrapper-died",
+            Self::KeeperDied => "keeper-died",
+            Self::EditorLoop => "editor-loop",
+            Self::Killed(_) => "killed",
+        }
+    }
+
     /// A clause for messages: "the lease …".
     #[must_use]
     pub fn clause(self) -> &'static str {
@@ -103,6 +118,8 @@ impl Cause {
             Self::StoppedJob => "was held for a stopped job for as long as that may be",
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
+            Self::EditorLoop => "was for an edit whose editor was started again and again",
+            Self::Killed(_) => "was for a program that was killed",
         }
     }
 }

@@ -14,6 +14,7 @@
 
 mod child;
 mod course;
+mod editor;
 mod keeper;
 mod link;
 mod tree;
@@ -73,6 +74,29 @@ pub enum Outcome {
     NeverStarted(i32),
     /// We stopped its whole tree.
     Stopped(Cause),
+    /// We stopped its tree, but for this process, which is alive and cannot be killed (it became another user).
+    Stuck {
+        /// Why it was to be stopped.
+        cause: Cause,
+        /// The first of those that live on.
+        pid: i32,
+    },
+}
+
+impl Outcome {
+    /// What stopping a tree came to.
+    pub(crate) fn stopped(cause: Cause, stubborn: &[i32]) -> Self {
+        stubborn.first().map_or(Self::Stopped(cause), |&pid| Self::Stuck { cause, pid })
+    }
+
+    /// Why we stopped it, if we did.
+    #[must_use]
+    pub fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Stopped(cause) | Self::Stuck { cause, .. } => Some(cause),
+            Self::Exited(_) | Self::Signaled(_) | Self::NeverStarted(_) => None,
+        }
+    }
 }
 
 /// Why a tree was stopped.
@@ -90,6 +114,18 @@ pub enum Cause {
     WrapperDied,
     /// The keeper died.
     KeeperDied,
+    /// sops started its editor again and again, and nobody was there to see it. The lease was ours all the time.
+    EditorLoop,
+    /// The program died by this signal, and what it had left was stopped. The lease was ours all the time.
+    Killed(i32),
+}
+
+impl Cause {
+    /// Was the lease lost, or what guards it? (Else we stopped the program for its own sake.)
+    #[must_use]
+    pub fn is_loss(self) -> bool {
+        !matches!(self, Self::EditorLoop | Self::Killed(_))
+    }
 }
 
 /// What one renew came to.
@@ -117,7 +153,8 @@ pub trait Duty {
     fn hang_up(&mut self);
     /// Renews once, within `limit`.
     fn renew(&mut self, limit: Duration) -> Beat;
-    /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`.
+    /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`. Called again while a
+    /// process of the tree lives on that could not be stopped, and once more when it is gone.
     fn finish(&mut self, outcome: Outcome, deadline: Moment);
 }
 
@@ -139,6 +176,8 @@ pub struct Watch {
     pub times: Times,
     /// How long a stopped job (Ctrl-Z) is renewed.
     pub stopped_max: Duration,
+    /// It is an edit without a terminal: stop it when its editor goes round in a circle.
+    pub edits_unseen: bool,
 }
 
 /// Leaves this process as the program left: with its status, or dead by its signal.

@@ -36,6 +36,10 @@ fn number(field: &[u8]) -> Option<u64> {
 }
 
 impl Member {
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
     fn lives(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
@@ -44,6 +48,21 @@ impl Member {
     pub(super) fn halted(&self) -> bool {
         matches!(self.state, b'T' | b't')
     }
+}
+
+/// The living children of a process. Most kernels list them per thread of the parent; where they do not
+/// (`CONFIG_PROC_CHILDREN`), every process is asked for its parent.
+pub(super) fn children(parent: i32) -> Vec<Member> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
+    let lists: Vec<_> = tasks.map(|task| std::fs::read_to_string(task.path().join("children"))).collect();
+    let listed =
+        lists.iter().flatten().flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()));
+    let mut found: Vec<Member> = listed.filter_map(member).collect();
+    if lists.iter().all(Result::is_err) {
+        found = descendants(parent, &[]);
+    }
+    found.retain(|member| member.parent == parent && member.lives());
+    found
 }
 
 /// Every living descendant of `root`, without those in `spared` and below them.

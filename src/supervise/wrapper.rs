@@ -153,7 +153,7 @@ impl Watcher<'_> {
     fn listen(&mut self, heard: Heard<Tale>) -> Option<Outcome> {
         match heard {
             Heard::Dead => return Some(self.take_over(Cause::KeeperDied)),
-            Heard::Said(Tale::Ended { outcome, .. }) => return Some(outcome),
+            Heard::Said(Tale::Ended(outcome)) => return Some(outcome),
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
             Heard::Said(Tale::Stopping) => self.is_busy_for(self.wrapper.watch.times.grace * 2),
@@ -241,11 +241,11 @@ impl Watcher<'_> {
     fn take_over(&self, cause: Cause) -> Outcome {
         let keeper = self.wrapper.keeper;
         let grace = self.wrapper.watch.times.grace;
-        let _stubborn = tree::stop(keeper, &[], grace, self.clock, &|| {});
+        let mut stubborn = tree::stop(keeper, &[], grace, self.clock, &|| {});
         if let Ok(process) = Process::open(keeper) {
             let _it_may_be_dead = process.signal(libc::SIGKILL);
         }
-        let _stubborn = tree::stop(unix::own_pid(), &self.wrapper.spared, grace, self.clock, &|| {});
-        Outcome::Stopped(cause)
+        stubborn.extend(tree::stop(unix::own_pid(), &self.wrapper.spared, grace, self.clock, &|| {}));
+        Outcome::stopped(cause, &stubborn)
     }
 }

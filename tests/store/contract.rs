@@ -3,6 +3,7 @@
 pub(crate) mod debt;
 pub(crate) mod exclusion;
 pub(crate) mod expiry;
+pub(crate) mod forced;
 pub(crate) mod ledger;
 pub(crate) mod nest;
 pub(crate) mod queue;
@@ -80,12 +81,16 @@ macro_rules! every_promise {
             settling: a_set_is_settled_whole_or_not_at_all;
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
+            settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             debt: the_successor_of_a_crash_is_told_what_to_prove;
             debt: debts_outlive_two_crashes;
             debt: recording_files_pays_the_debt;
             debt: a_gone_holder_s_other_resources_keep_their_debt;
             debt: an_open_edit_that_expires_is_owed_and_a_takeable_one_is_not;
             debt: what_a_session_adopts_is_owed_only_after_a_crash;
+            forced: a_forced_run_is_recorded_once_and_stands_in_nobody_s_way;
+            forced: a_forced_run_that_left_a_file_bad_quarantines_it_whoever_is_there;
+            forced: a_forced_run_that_nobody_saw_end_is_proven_by_the_next;
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;

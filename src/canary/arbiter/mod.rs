@@ -6,6 +6,8 @@
 #[cfg_attr(not(unix), path = "other.rs")]
 mod platform;
 
+pub(crate) use platform::run as run_within;
+
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ pub(super) fn empty_file() -> io::Result<tempfile::TempPath> {
 }
 
 /// Runs it to its end; none when the time was up.
-pub(super) fn run(command: &mut Command, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+pub(crate) fn run(command: &mut Command, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let mut waited = Duration::ZERO;
     while waited < timeout {

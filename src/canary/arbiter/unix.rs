@@ -17,7 +17,7 @@ pub(super) fn empty_file() -> io::Result<PathBuf> {
 }
 
 /// Runs it to its end; none when the time was up.
-pub(super) fn run(command: &mut Command, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+pub(crate) fn run(command: &mut Command, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let mut child = command.process_group(0).spawn()?;
     let ended = watch(&child);
     let in_time = match &ended {

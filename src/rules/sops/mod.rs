@@ -60,7 +60,7 @@ fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
         };
         return passes("sops.read", operation, reason);
     };
-    Classification { rule: Some(request.act.rule()), reason: why(request.act, first), operation, writes }
+    Classification { rule: Some(request.act.rule()), reason: why(request.act, first), operation, writes, remote: false }
 }
 
 fn why(act: Act, write: &Write) -> String {
@@ -102,7 +102,7 @@ fn refused(operation: String, why: &dyn std::fmt::Display) -> Classification {
 }
 
 fn passes(rule: &'static str, operation: String, reason: String) -> Classification {
-    Classification { rule: Some(rule), writes: Vec::new(), operation, reason }
+    Classification { rule: Some(rule), writes: Vec::new(), operation, reason, remote: false }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! | `schema` | versions of the file |
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
 //! | `fate` | what a live lease means to who asks (pure) |
-//! | `acquire`, `grant`, `renew`, `settle`, `views` | the trait, verb by verb |
+//! | `acquire`, `grant`, `renew`, `settle`, `forced`, `views` | the trait, verb by verb |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod damage;
 mod debt;
 mod fate;
 mod fault;
+mod forced;
 mod gate;
 mod grant;
 mod ledger;
@@ -40,8 +41,8 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal, Request,
-    Settlement, Store, StoreError, StoredReceipt,
+    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
+    Request, Settlement, Store, StoreError, StoredReceipt,
 };
 use ledger::Ledger;
 
@@ -109,6 +110,10 @@ impl Store for SqliteStore {
 
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
         self.ledger.write(limit, |connection, now| settle::settle(connection, holding, settlement, now))
+    }
+
+    fn record_forced(&mut self, forced: &Forced, limit: Duration) -> Result<(), StoreError> {
+        self.ledger.write(limit, |connection, now| forced::record(connection, forced, now))
     }
 
     fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError> {

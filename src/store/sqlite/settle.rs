@@ -50,6 +50,7 @@ pub(super) fn settle(
             Ending::Keep { reason, keep_for, takeable } => {
                 keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
             }
+            Ending::Linger { reason } => linger(connection, row, reason, now)?,
             Ending::Quarantine { reason } => quarantine(connection, row, reason, now)?,
         }
     }
@@ -60,7 +61,9 @@ pub(super) fn settle(
 fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, now: &Now) -> Result<(), Fault> {
     let (ended, why) = match ending {
         Ending::Release(ended) => (*ended, String::new()),
-        Ending::Keep { reason, .. } | Ending::Quarantine { reason } => (Ended::Failed, format!("{reason}; ")),
+        Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason } => {
+            (Ended::Failed, format!("{reason}; "))
+        }
     };
     end(connection, row, ended, &format!("{why}a command below it goes on with the lease"), Word::Own, now)?;
     nest::inherit(connection, row, heir, now)
@@ -155,8 +158,20 @@ fn keep(
     Ok(())
 }
 
+/// The row is nobody's for one TTL. The record of files stays: who comes after that proves them once more.
+fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "update leases set state = 'remote', settled = 1, takeable = 0, revoked = 0, reason = ?2, pid = null, \
+             live_device = null, live_inode = null, debt = '[]', boot = ?3, expires_ms = ?4, renewed_at = ?5 \
+             where id = ?1",
+        )?
+        .execute((row.id, reason, &now.boot, now.ms.saturating_add(row.ttl_ms), now.wall))?;
+    Ok(())
+}
+
 /// The row stays without expiry.
-fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+pub(super) fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \

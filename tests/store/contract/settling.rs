@@ -1,11 +1,11 @@
 //! Settling: by whom, once, whole; and the receipts that it leaves.
 
-use locked::store::{Ended, Ending, Holding, Release, Renewal, Settlement};
+use locked::store::{Ended, Ending, Holding, LeaseState, Release, Renewal, Request, Settlement};
 use locked::terms::{FencingToken, LeaseKey, Scope};
 
 use super::World;
 use crate::store::cast::{
-    LIMIT, TTL, actor, bad, busy, granted, kept, receipt, release, resource, settle, settled, take,
+    LIMIT, TTL, actor, bad, busy, file, granted, kept, receipt, release, resource, settle, settled, take,
 };
 
 const DONE: Ending = Ending::Release(Ended::Completed);
@@ -121,4 +121,27 @@ pub(crate) fn receipts_form_a_chain_and_come_once(world: &dyn World) {
         assert_eq!(store.settle(&held, &repeated, LIMIT).expect("answer"), Release::Released);
     }
     assert_eq!(store.receipts(&scope, "a.env", LIMIT).expect("answer").len(), 5, "also while the lease lives on");
+}
+
+pub(crate) fn what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let asked = Request { files: vec![file("a.env", "1")], ..ana.asks(&["a"]) };
+    let held = take(&mut *store, &asked);
+    let ending = Ending::Linger { reason: "process 123 could not be stopped".to_owned() };
+    for _sent in 0..2 {
+        assert_eq!(settle(&mut *store, &held, ending.clone()), Release::Released);
+    }
+    assert_eq!(store.renew(&held, LIMIT).expect("answer"), Renewal::Gone);
+    for request in [ana.asks(&["a"]), bob.asks(&["a"]), Request { gone: vec![asked.grant], ..bob.asks(&["a"]) }] {
+        let (blockers, _) = busy(&mut *store, &request);
+        let lease = &blockers[0].lease;
+        assert_eq!((lease.state, lease.expires_in), (LeaseState::Remote, Some(TTL)), "{}", request.owner.label);
+        assert_eq!(lease.reason.as_deref(), Some("process 123 could not be stopped"));
+        assert!(!blockers[0].reclaimable_when_gone);
+    }
+    assert_eq!(settle(&mut *store, &ana.holding(&["a"]), DONE), Release::NotOurs, "nothing to release either");
+    world.pass(TTL);
+    let granted = granted(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(granted.unsettled[0].files, [file("a.env", "1")]);
 }

@@ -1,0 +1,55 @@
+//! Programs whose effect we cannot stop by stopping our child.
+#![forbid(unsafe_code)]
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::Program;
+
+/// They start a command as another user, whom we may not signal.
+const LAUNCHERS: [&str; 4] = ["sudo", "doas", "su", "pkexec"];
+
+/// The bits of a file that runs with another identity than its caller's (`S_ISUID`, `S_ISGID`; inode(7)).
+const OTHER_IDENTITY: u32 = 0o6000;
+
+impl Program {
+    /// Whether what it starts may outlive us: it becomes another user, so that our signals do not reach it, and the
+    /// kernel takes away the signal that would end it with its keeper (`PR_SET_PDEATHSIG` is cleared when a setuid or
+    /// setgid file is executed; prctl(2)).
+    #[must_use]
+    pub fn escapes(&self, cwd: &Path) -> bool {
+        let launches = LAUNCHERS.iter().any(|name| self.name == *name);
+        launches || std::fs::metadata(cwd.join(&self.path)).is_ok_and(|file| file.mode() & OTHER_IDENTITY != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn launchers_and_files_of_another_identity_escape() {
+        let directory = tempfile::tempdir().expect("directory");
+        for (name, mode, escapes) in [
+            ("sudo", 0o755, true),
+            ("doas", 0o755, true),
+            ("su", 0o755, true),
+            ("pkexec", 0o755, true),
+            ("sops", 0o755, false),
+            ("sudoku", 0o755, false),
+            ("setuid", 0o4755, true),
+            ("setgid", 0o2755, true),
+        ] {
+            let path = directory.path().join(name);
+            fs::write(&path, "").expect("file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("mode");
+            for path in [path, name.into()] {
+                let program = Program { path, name: name.into(), skipped: Vec::new() };
+                assert_eq!(program.escapes(directory.path()), escapes, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `--force --reason TEXT`: the program runs although the store cannot be reached. It is supervised, its files are
+//! proven and their pre-images kept as ever; what is missing is the lease, so nobody else is kept out. The ledger learns
+//! of it through the spool.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::report;
+use crate::settle::{Decision, Telling};
+use crate::state::{LiveFile, StateDir};
+use crate::store::{Forced, ForcedEnd, Live, Receipt, StoreError};
+use crate::supervise::Wrapper;
+use crate::terms::GrantId;
+
+use super::base;
+use super::duty::Words;
+use super::hold::{self, Ended};
+use super::job::Job;
+use super::{Before, Context, Options, files, spool, tell};
+
+/// Where a run has its files.
+pub(super) struct Ground {
+    pub(super) state: StateDir,
+    pub(super) live: LiveFile,
+    /// The state directory cannot be used, and this one stands in for it.
+    pub(super) refuge: Option<(tempfile::TempDir, StoreError)>,
+}
+
+/// The state directory; for a forced run a temporary one where that cannot be used.
+pub(super) fn ground(context: &Context, options: &Options, grant: GrantId) -> Result<Ground, StoreError> {
+    let found = StateDir::open(&super::env_of(context)).and_then(|state| stand(context, state, grant));
+    match found {
+        Ok((state, live)) => Ok(Ground { state, live, refuge: None }),
+        Err(error) if options.force.is_some() => {
+            let directory = tempfile::Builder::new().prefix("locked-").tempdir();
+            // Nowhere to keep how the files were: what happened is said, and nothing is run.
+            let Ok(directory) = directory else { return Err(error) };
+            let place = OsString::from(directory.path());
+            let state = StateDir::open(&|name| (name == "LOCKED_STATE_DIR").then(|| place.clone()))?;
+            let (state, live) = stand(context, state, grant)?;
+            Ok(Ground { state, live, refuge: Some((directory, error)) })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn stand(context: &Context, state: StateDir, grant: GrantId) -> Result<(StateDir, LiveFile), StoreError> {
+    state.copies()?;
+    let live = LiveFile::create(&state, grant, context.clock.now())?;
+    Ok((state, live))
+}
+
+/// Is this what `--force` answers? A store that is busy with others or written by a newer program is alive, and so may
+/// its holders be.
+pub(super) fn answers(error: &StoreError) -> bool {
+    !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. })
+}
+
+/// Runs without a lease.
+pub(super) fn run(
+    job: &Job<'_>,
+    reason: &str,
+    live: Live,
+    in_refuge: bool,
+    error: &StoreError,
+    wrapper: Wrapper,
+) -> Result<Ended, StoreError> {
+    let before = match prepare(job) {
+        Ok(Ok(before)) => before,
+        Ok(Err(refusal)) => {
+            wrapper.dismiss();
+            return Ok(hold::refuse(job.context, &refusal, exit::STALE).into());
+        }
+        Err(error) => {
+            wrapper.dismiss();
+            return Err(error);
+        }
+    };
+    let words = Words::forced(job, live, in_refuge);
+    let recorded = note(job, &words, &before, ForcedEnd::Unsettled, Vec::new());
+    let what = match &recorded {
+        Ok(()) => "the ledger will be told".to_owned(),
+        Err(why) => format!("nothing could be recorded: {why}"),
+    };
+    report::say(&format!("locked: {} runs without a lease, by force ({reason}): {error}; {what}", job.wanted()));
+    job.context.account.forced(reason);
+    job.context.account.runs(&[]);
+    let text = serde_json::to_string(&words).map_err(|error| StoreError::Failed(error.to_string()))?;
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            report::say(&format!("locked: {error}"));
+            wrapper.leave_to_keeper();
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
+        }
+    };
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried);
+    let end = spool::end_of(&decision);
+    if let Err(why) = note(job, &words, &before, end, receipts)
+        && recorded.is_ok()
+    {
+        report::say(&format!("locked: how it ended could not be recorded: {why}"));
+    }
+    job.context.account.ended("forced", words.held(job), Some(reason));
+    tell::tell(job, outcome, &Decision { telling: None, ..decision.clone() });
+    say_ending(job, &decision);
+    wrapper.dismiss();
+    Ok(decision.exit.into())
+}
+
+/// Looks at the files and keeps how they are. Their predecessors cannot be asked for.
+fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreError> {
+    let mut before = job.observe();
+    if let Some(refusal) = base::redirected(job, &mut before)? {
+        return Ok(Err(refusal));
+    }
+    let now_ms = job.context.clock.wall_ms();
+    for (file, before) in job.plan.files.iter().zip(&before) {
+        files::keep_pre_image(&job.copies, file.target.scope(), &file.target.key, before, now_ms)
+            .map_err(|error| base::no_copy(job, &error))?;
+    }
+    Ok(Ok(before))
+}
+
+/// Writes the entry in the spool; there is none for a run whose state directory cannot be used.
+pub(super) fn note(
+    job: &Job<'_>,
+    words: &Words,
+    before: &[Before],
+    end: ForcedEnd,
+    receipts: Vec<Receipt>,
+) -> Result<(), StoreError> {
+    let Some((reason, live)) = job.options.force.as_ref().zip(words.spooled()) else {
+        return Err(StoreError::Failed("the state directory cannot be used".to_owned()));
+    };
+    let now = job.context.clock.wall_ms();
+    let held = i64::try_from(words.held(job).as_millis()).unwrap_or_default();
+    let forced = Forced {
+        grant: job.grant,
+        owner: job.owner.clone(),
+        resources: job.plan.resources.clone(),
+        reason: reason.clone(),
+        began_at: now.saturating_sub(held),
+        ended_at: now,
+        files: job.records(before),
+        receipts,
+        end,
+    };
+    spool::write(job.state, job.context.invocation.var("LOCKED_STORE").as_deref(), live, &forced)
+}
+
+fn say_ending(job: &Job<'_>, decision: &Decision) {
+    match &decision.telling {
+        None | Some(Telling::Kept { .. }) => {}
+        Some(Telling::OpenEdit { shown }) => {
+            report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
+        }
+        Some(Telling::MayRunOn { reason, .. }) => report::say(&format!("locked: {reason}")),
+        Some(told @ (Telling::Bad { .. } | Telling::Unverified { .. })) => {
+            report::say(&report::telling(told, &job.wanted()));
+        }
+    }
+}

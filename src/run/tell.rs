@@ -1,0 +1,34 @@
+//! What is told on standard error when the command has ended.
+#![forbid(unsafe_code)]
+
+use crate::report::{self, Voice};
+use crate::settle::Decision;
+use crate::supervise::{Cause, Outcome};
+
+use super::job::Job;
+
+/// Says what needs a person: that the program was stopped or never started, a hint after its own words, and what became
+/// of the lease.
+pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
+    if job.context.voice == Voice::Quiet {
+        return;
+    }
+    match outcome {
+        Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
+        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
+        // Nothing was lost; that something of it lives on is told below.
+        Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
+        Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
+        Outcome::NeverStarted(errno) => {
+            let error = std::io::Error::from_raw_os_error(errno);
+            report::say(&format!("locked: the program cannot be executed: {error}"));
+        }
+        Outcome::Exited(_) | Outcome::Signaled(_) => {}
+    }
+    if let Some(hint) = super::hint::hint(job, outcome) {
+        report::say(&format!("locked: {hint}"));
+    }
+    if let Some(telling) = &decision.telling {
+        report::say(&report::telling(telling, &job.wanted()));
+    }
+}
