@@ -34,6 +34,10 @@ impl Moment {
     }
 }
 
+/// What stands for the boot's name where the system does not tell it. Two processes of one boot may then disagree about
+/// the name, so that each takes the other's leases for expired: no lease can be taken by that clock.
+pub const NO_BOOT: &str = "unknown-boot";
+
 /// The clocks of this machine.
 pub trait Clock {
     /// Now, on the boot clock.

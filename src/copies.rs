@@ -39,6 +39,8 @@ impl Quality {
 #[derive(Debug, Clone)]
 pub struct Chain {
     directory: PathBuf,
+    /// Tells the checkouts apart that share the chain.
+    place: String,
 }
 
 /// One copy.
@@ -52,31 +54,39 @@ pub struct Copy {
     pub digest: Digest,
     /// How good it is.
     pub quality: Quality,
+    /// It is of the file in this checkout. One of another checkout may be of another branch.
+    pub is_here: bool,
 }
 
 impl Chain {
-    /// The chain of `key` in `scope`, below the directory for copies.
+    /// The chain of `key` in `scope`, below the directory for copies, as the checkout sees it whose file is `path`.
     #[must_use]
-    pub fn of(copies: &Path, scope: &Scope, key: &str) -> Self {
+    pub fn of(copies: &Path, scope: &Scope, key: &str, path: &Path) -> Self {
         let name = Digest::of(format!("{scope}\0{key}").as_bytes());
-        Self { directory: copies.join(&name.as_str()[..32]) }
+        let place = Digest::of(path.as_os_str().as_encoded_bytes());
+        Self { directory: copies.join(&name.as_str()[..32]), place: place.as_str()[..8].to_owned() }
     }
 
-    /// Keeps this content, durably, unless the newest copy of this or a better quality holds it already.
+    /// Keeps this content, durably, as the newest copy: the last in a chain is always what the file held last. A
+    /// pre-image that was proven once stays proven.
     ///
     /// # Errors
     /// When the disk cannot take it.
     pub fn keep(&self, content: &[u8], quality: Quality, now_ms: i64) -> io::Result<()> {
+        let _as_owner = self.directory.parent().and_then(crate::state::as_owner_of);
         let digest = Digest::of(content);
         let all = self.all()?;
-        // A pre-image of what was found bad would be no use either.
-        if quality == Quality::PreImage
-            && (self.is_bad(&digest) || all.iter().any(|copy| copy.digest == digest && copy.quality > quality))
-        {
-            return Ok(());
+        if quality == Quality::PreImage {
+            // A pre-image of what was found bad would be no use.
+            if self.is_bad(&digest) || all.first().is_some_and(|newest| newest.digest == digest && newest.is_here) {
+                return Ok(());
+            }
+            if let Some(proven) = all.iter().find(|copy| copy.digest == digest && copy.quality == Quality::Proven) {
+                return self.renew(content, proven, now_ms);
+            }
         }
-        let newest = all.iter().find(|copy| copy.quality == quality);
-        if newest.is_some_and(|newest| newest.digest == digest) && !self.is_bad(&digest) {
+        let is_kept = |newest: &Copy| newest.digest == digest && newest.quality == quality && newest.is_here;
+        if all.first().is_some_and(is_kept) && !self.is_bad(&digest) {
             return Ok(());
         }
         self.write(content, &digest, quality.suffix(), now_ms)?;
@@ -88,10 +98,25 @@ impl Chain {
         let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
         file.write_all(content)?;
         file.as_file().sync_data()?;
-        // Names sort by time; a clock that was set back must not make an old one the newest.
-        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at + 1));
-        let name = format!("{made_at:016}-{digest}.{suffix}");
+        let name = self.newest_name(digest, suffix, now_ms)?;
         file.persist(self.directory.join(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// The file holds this proven content again: another branch or another worktree had a different one meanwhile. So it
+    /// is the last one now.
+    fn renew(&self, content: &[u8], proven: &Copy, now_ms: i64) -> io::Result<()> {
+        if !proven.is_here {
+            self.write(content, &proven.digest, proven.quality.suffix(), now_ms)?;
+            return self.prune(proven.quality);
+        }
+        let name = self.newest_name(&proven.digest, proven.quality.suffix(), now_ms)?;
+        fs::rename(&proven.path, self.directory.join(name))
+    }
+
+    /// Names sort by time; a clock that was set back must not make an old one the newest.
+    fn newest_name(&self, digest: &Digest, suffix: &str, now_ms: i64) -> io::Result<String> {
+        let made_at = self.entries()?.first().map_or(now_ms, |newest| now_ms.max(newest.made_at.saturating_add(1)));
+        Ok(format!("{made_at:016}-{digest}.{}.{suffix}", self.place))
     }
 
     /// Notes that this content was found bad, and keeps it, so that nothing is deleted by a restore: unless it may
@@ -100,6 +125,7 @@ impl Chain {
     /// # Errors
     /// When the disk cannot take it.
     pub fn put_aside(&self, content: &[u8], may_be_plaintext: bool, now_ms: i64) -> io::Result<()> {
+        let _as_owner = self.directory.parent().and_then(crate::state::as_owner_of);
         let digest = Digest::of(content);
         if self.is_bad(&digest) {
             return Ok(());
@@ -119,7 +145,15 @@ impl Chain {
     /// # Errors
     /// When the directory cannot be read; a missing one is empty.
     pub fn all(&self) -> io::Result<Vec<Copy>> {
-        Ok(self.entries()?.into_iter().filter_map(Entry::copy).collect())
+        Ok(self.entries()?.into_iter().filter_map(|entry| entry.copy(&self.place)).collect())
+    }
+
+    /// The copies of the file in this checkout, newest first; none is known when it never was written from here.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn here(&self) -> io::Result<Vec<Copy>> {
+        Ok(self.all()?.into_iter().filter(|copy| copy.is_here).collect())
     }
 
     fn entries(&self) -> io::Result<Vec<Entry>> {
@@ -170,25 +204,28 @@ struct Entry {
     path: PathBuf,
     made_at: i64,
     digest: Digest,
+    place: String,
     quality: Option<Quality>,
 }
 
 impl Entry {
-    fn copy(self) -> Option<Copy> {
-        let Self { path, made_at, digest, quality } = self;
-        Some(Copy { path, made_at, digest, quality: quality? })
+    fn copy(self, here: &str) -> Option<Copy> {
+        let Self { path, made_at, digest, place, quality } = self;
+        Some(Copy { path, made_at, digest, quality: quality?, is_here: place == here })
     }
 }
 
 fn read_name(path: PathBuf) -> Option<Entry> {
     let name = path.file_name()?.to_str()?;
     let (made_at, rest) = name.split_once('-')?;
-    let (digest, suffix) = rest.split_once('.')?;
+    let (digest, rest) = rest.split_once('.')?;
+    let (place, suffix) = rest.split_once('.')?;
     let quality = [Quality::PreImage, Quality::Proven].into_iter().find(|quality| quality.suffix() == suffix);
     if quality.is_none() && suffix != BAD {
         return None;
     }
-    Some(Entry { made_at: made_at.parse().ok()?, digest: Digest::from(digest.to_owned()), quality, path })
+    let (digest, place) = (Digest::from(digest.to_owned()), place.to_owned());
+    Some(Entry { made_at: made_at.parse().ok()?, digest, place, quality, path })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),
     ("plan", &["naming", "rules", "terms"]),
-    ("copies", &["terms"]),
+    ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
     ("store", &["clock", "rules", "state", "terms"]),

@@ -7,4 +7,5 @@ mod help;
 mod manual;
 mod mask;
 mod refusals;
+mod twins;
 mod views;

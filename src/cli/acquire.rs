@@ -7,7 +7,7 @@ use crate::exit;
 use crate::exit::Exit;
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
-use crate::run::{self, Context, Options};
+use crate::run::{self, Context};
 use crate::store::{Claim, Holding, Mode, Renewal, Request};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, Times, show_duration};
 
@@ -49,7 +49,11 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
                 let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
                 return Err(refuse(&report::busy(&busy, &names(&resources).join(" "), world.now_ms()), status));
             }
-            Obtained::Quarantined(busy) => return Err(refuse(&report::quarantined(&busy, None), exit::QUARANTINED)),
+            Obtained::Quarantined(busy) => {
+                let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+                let file = bad.and_then(|bad| run::bad_file(world.context, &bad.lease, &[]));
+                return Err(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED));
+            }
         };
         // Confirmed before it is reported: the first grant is short, and the renew gives the whole TTL.
         let holding = Holding::Grant { grant, key, resources: granted.tokens.clone() };
@@ -61,9 +65,11 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
 }
 
 fn patience(options: &RunOptions, verb: &Acquire) -> Patience {
-    match verb.wait.or(options.wait).unwrap_or(Options::READY_WAIT) {
-        wait if verb.no_wait || options.no_wait || wait.is_zero() => Patience::None,
-        wait => Patience::Wait(wait),
+    match verb.wait {
+        _ if verb.no_wait => Patience::None,
+        Some(wait) if wait.is_zero() => Patience::None,
+        Some(wait) => Patience::Wait(wait),
+        None => options.patience(),
     }
 }
 

@@ -24,11 +24,13 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Ex
                 inherited.iter().any(|(name, token)| *name == lease.resource.name.as_str() && *token == lease.token);
             good && (lease.session == world.session.id || by_token)
         };
-        let all = resources
+        let missing: Vec<Resource> = resources
             .iter()
-            .all(|resource: &Resource| live.iter().any(|lease| lease.resource == *resource && ours(lease)));
-        if !all {
-            return Err(not_ours(world, &resources));
+            .filter(|resource| !live.iter().any(|lease| lease.resource == **resource && ours(lease)))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            return Err(not_ours(world, &missing));
         }
         let tokens: Vec<_> = live
             .iter()

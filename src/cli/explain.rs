@@ -11,11 +11,18 @@ use crate::plan::{self, HoldPlan, Plan};
 use crate::program;
 use crate::report;
 use crate::rules::{self, Change, Command};
-use crate::run::Context;
-use crate::terms::{ResourceName, Times, percent_encode, shell_quote, show_duration};
+use crate::run::{Context, Options};
+use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 
-/// Explains. A program that is not installed is explained all the same; `program` is null then.
-pub(super) fn explain(context: &Context, by_hand: &[ResourceName], words: &[OsString], as_json: bool) -> Exit {
+/// Explains. A program that is not installed is explained all the same; `program` is null then. As for a run, `options`
+/// matter only where something is held.
+pub(super) fn explain(
+    context: &Context,
+    by_hand: &[ResourceName],
+    options: &dyn Fn() -> Result<Options, Exit>,
+    words: &[OsString],
+    as_json: bool,
+) -> Exit {
     let Some((word, args)) = words.split_first() else { return Exit::Code(exit::USAGE) };
     let cwd = &context.invocation.cwd;
     let path = context.invocation.var("PATH");
@@ -36,12 +43,12 @@ pub(super) fn explain(context: &Context, by_hand: &[ResourceName], words: &[OsSt
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
     let text = match (&plan, as_json) {
-        (Plan::PassThrough { reason }, true) => pass_json(reason, rule, program.as_deref()),
-        (Plan::Hold(plan), true) => hold_json(plan, program.as_deref()),
-        (Plan::PassThrough { reason }, false) => pass_text(reason, rule, program.as_deref()),
-        (Plan::Hold(plan), false) => hold_text(plan, program.as_deref()),
+        (Plan::PassThrough { reason }, true) => Ok(pass_json(reason, rule, program.as_deref())),
+        (Plan::PassThrough { reason }, false) => Ok(pass_text(reason, rule, program.as_deref())),
+        (Plan::Hold(plan), true) => options().map(|options| hold_json(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), false) => options().map(|options| hold_text(plan, &options, program.as_deref())),
     };
-    super::front::print(&text)
+    text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }
 
 fn pass_json(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
@@ -52,7 +59,7 @@ fn pass_json(reason: &str, rule: Option<&str>, program: Option<&str>) -> String 
     format!("{answer:#}")
 }
 
-fn hold_json(plan: &HoldPlan, program: Option<&str>) -> String {
+fn hold_json(plan: &HoldPlan, options: &Options, program: Option<&str>) -> String {
     let leases: Vec<_> = plan
         .resources
         .iter()
@@ -69,8 +76,8 @@ fn hold_json(plan: &HoldPlan, program: Option<&str>) -> String {
         "rule": plan.rule,
         "program": program,
         "reason": plan.reason,
-        "ttl_ms": Times::READY_TTL.as_millis(),
-        "canary": canary(plan),
+        "ttl_ms": options.times.ttl.as_millis(),
+        "canary": canary(plan, options),
         "names": plan.files.iter().map(|file| file.target.stem_from.as_str()).collect::<Vec<_>>(),
     });
     format!("{answer:#}")
@@ -80,9 +87,10 @@ fn path_text(path: &std::path::Path) -> String {
     path.to_str().map_or_else(|| percent_encode(path.as_os_str().as_encoded_bytes()), str::to_owned)
 }
 
-fn canary(plan: &HoldPlan) -> &'static str {
+fn canary(plan: &HoldPlan, options: &Options) -> &'static str {
     match plan.files.first().map(|file| file.write.change) {
         None => "none",
+        Some(_) if !options.canary => "none",
         Some(Change::DecryptInPlace | Change::DecryptTo) => "open edit",
         Some(_) => "sops",
     }
@@ -96,7 +104,7 @@ fn pass_text(reason: &str, rule: Option<&str>, program: Option<&str>) -> String 
     )
 }
 
-fn hold_text(plan: &HoldPlan, program: Option<&str>) -> String {
+fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> String {
     let mut lines = vec![
         "decision: lock".to_owned(),
         format!("program:  {}", program.unwrap_or("not found")),
@@ -107,8 +115,8 @@ fn hold_text(plan: &HoldPlan, program: Option<&str>) -> String {
         lines.push(format!("writes:   {}", shell_quote(file.write.path.as_os_str().as_encoded_bytes())));
         lines.push(format!("name:     {}", file.target.stem_from));
     }
-    lines.push(format!("ttl:      {}", show_duration(Times::READY_TTL)));
-    lines.push(format!("canary:   {}", canary(plan)));
+    lines.push(format!("ttl:      {}", show_duration(options.times.ttl)));
+    lines.push(format!("canary:   {}", canary(plan, options)));
     lines.push(format!("reason:   {}", plan.reason));
     lines.join("\n")
 }

@@ -11,15 +11,18 @@ use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
-use crate::run::{self, Account, Context};
+use crate::run::{self, Account, Context, Options};
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
-use super::verbs::{Line, Verb};
+use super::overruled::{without_overruled, without_twins};
+use super::verbs::{Explain, Line, RunVerb, Verb};
 
 /// The whole of `locked`, from the door to the exit.
 pub fn main(invocation: Invocation) -> Exit {
-    let ourselves = match FileId::ourselves() {
+    // Without /proc (a bare chroot) the kernel still says what it executed; a read must not need more than that.
+    let executed = || invocation.executed.as_ref().map(|path| FileId::of(&invocation.cwd.join(path)));
+    let ourselves = match FileId::ourselves().or_else(|error| executed().unwrap_or(Err(error))) {
         Ok(ourselves) => ourselves,
         Err(error) => {
             report::say(&format!("locked: cannot find out which file we are: {error}"));
@@ -43,8 +46,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     }
     // What was typed must be right at once; the twins in the environment matter only when something is locked, so
     // that a mistake there never stands in the way of a read.
-    let typed = OnlyOptions::command().mut_args(|arg| arg.env(None::<&str>));
-    match parse(typed, ours) {
+    match parse(without_twins(OnlyOptions::command()), &named(ours)) {
         Ok(typed) => {
             speak(&mut context, typed.voice());
             context.account = account(&context, &typed);
@@ -71,24 +73,33 @@ fn speak(context: &mut Context, typed: Voice) {
     }
 }
 
-fn parse(definition: clap::Command, ours: &[OsString]) -> Result<RunOptions, clap::Error> {
-    let with_name = std::iter::once(OsString::from("locked")).chain(ours.iter().cloned());
-    OnlyOptions::from_arg_matches(&definition.try_get_matches_from(with_name)?).map(|only| only.options)
+fn parse(definition: clap::Command, words: &[OsString]) -> Result<RunOptions, clap::Error> {
+    OnlyOptions::from_arg_matches(&definition.try_get_matches_from(words)?).map(|only| only.options)
+}
+
+/// As clap wants them, with our name before them.
+fn named(words: &[OsString]) -> Vec<OsString> {
+    std::iter::once(OsString::from("locked")).chain(words.iter().cloned()).collect()
+}
+
+fn checked(context: &Context, options: &RunOptions) -> Result<Options, Exit> {
+    options.checked().map_err(|what| {
+        context.account.because(&what);
+        report::say(&report::misuse(&what, "locked --help").to_string());
+        Exit::Code(exit::USAGE)
+    })
 }
 
 fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString], words: &[OsString]) -> Exit {
     let resources = typed.map_or(&[][..], |typed| &typed.resource);
-    if typed.is_some_and(|typed| typed.dry_run) {
-        return super::explain::explain(context, resources, words, false);
-    }
     let options = || {
-        let whole = parse(OnlyOptions::command(), ours).map_err(|error| misuse(&error))?;
-        whole.checked().map_err(|what| {
-            context.account.because(&what);
-            report::say(&report::misuse(&what, "locked --help").to_string());
-            Exit::Code(exit::USAGE)
-        })
+        let ours = named(ours);
+        let definition = without_overruled(OnlyOptions::command(), &ours, context);
+        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole))
     };
+    if typed.is_some_and(|typed| typed.dry_run) {
+        return super::explain::explain(context, resources, &options, words, false);
+    }
     run::run(context, resources, &options, words)
 }
 
@@ -105,26 +116,31 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         );
         return Exit::Code(exit::USAGE);
     }
-    let with_name = std::iter::once(OsString::from("locked")).chain(args.iter().cloned());
-    let parsed = Line::command().try_get_matches_from(with_name).and_then(|matches| Line::from_arg_matches(&matches));
+    let words = named(args);
+    let definition = without_overruled(Line::command(), &words, &context);
+    let parsed = definition.try_get_matches_from(words).and_then(|matches| Line::from_arg_matches(&matches));
     let line = match parsed {
         Ok(line) => line,
         Err(error) => return misuse(&error),
     };
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
+    let options = || checked(&context, &line.options);
+    if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
+        && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))
+    {
+        let what = format!("`{}` stands where the program should", word.display());
+        report::say(
+            &report::misuse(&what, "options of ours stand before the verb: locked -r KIND:NAME run -- PROGRAM")
+                .to_string(),
+        );
+        return Exit::Code(exit::USAGE);
+    }
     match &line.verb {
-        Verb::Run(verb) => {
-            let options = || {
-                line.options.checked().map_err(|what| {
-                    context.account.because(&what);
-                    report::say(&report::misuse(&what, "locked --help").to_string());
-                    Exit::Code(exit::USAGE)
-                })
-            };
-            run::run(&context, &line.options.resource, &options, &verb.command)
+        Verb::Run(verb) => run::run(&context, &line.options.resource, &options, &verb.command),
+        Verb::Explain(verb) => {
+            super::explain::explain(&context, &line.options.resource, &options, &verb.command, verb.json)
         }
-        Verb::Explain(verb) => super::explain::explain(&context, &line.options.resource, &verb.command, verb.json),
         Verb::Status(verb) => super::status::status(&context, verb),
         Verb::History(verb) => super::history::history(&context, verb),
         Verb::Acquire(verb) => super::acquire::acquire(&context, &line.options, verb),

@@ -39,12 +39,13 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
             let reason = bad.reason.clone().unwrap_or_default();
+            let file = run::bad_file(context, bad, &[]);
             let refusal = report::Refusal {
                 word: "QUARANTINED",
                 what: format!("{} cannot be released: {reason}", bad.resource),
                 why: "a bad file must not be handed to the next writer".to_owned(),
                 retry: "no, not before it is restored".to_owned(),
-                next: "locked restore FILE".to_owned(),
+                next: format!("locked restore {}", file.as_deref().unwrap_or("FILE")),
             };
             return Err(refuse(&refusal, exit::QUARANTINED));
         }

@@ -14,6 +14,7 @@ mod front;
 mod held;
 mod history;
 mod options;
+mod overruled;
 mod restore;
 mod status;
 mod table;

@@ -87,7 +87,9 @@ pub struct RunOptions {
     pub report: Option<PathBuf>,
 
     /// The session that this command belongs to
-    #[arg(long, value_name = "UUID", env = "LOCKED_SESSION", hide_env_values = true)]
+    ///
+    /// Also LOCKED_SESSION, which is read only where a session matters, so that a mistake there stops no reader.
+    #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub session: Option<Uuid>,
 
     /// Say nothing of our own
@@ -122,6 +124,11 @@ fn reason(text: &str) -> Result<String, &'static str> {
 pub(super) fn is_truthy(value: &std::ffi::OsStr) -> bool {
     let no = ["", "n", "no", "f", "false", "off", "0"];
     !no.contains(&value.to_string_lossy().to_lowercase().as_str())
+}
+
+/// Reads a UUID, in words of ours.
+fn uuid(text: &str) -> Result<Uuid, &'static str> {
+    Uuid::parse_str(text).map_err(|_| "not a UUID; `cat /proc/sys/kernel/random/uuid` makes one")
 }
 
 /// Reads a resource name from bytes.

@@ -65,7 +65,7 @@ fn rows(leases: &[(LeaseView, &'static str)]) -> String {
         rows.push(vec![
             lease.resource.name.to_string(),
             format!("{} ({})", lease.session, lease.label),
-            lease.state.as_str().to_owned(),
+            if lease.takeable { "kept, free to take".to_owned() } else { lease.state.as_str().to_owned() },
             clock_time(lease.acquired_at),
             lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),
             (*alive).to_owned(),

@@ -16,8 +16,7 @@ pub(super) fn since_boot() -> Duration {
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-/// The boot's name. Without `/proc` all boots bear one name: a lease of an earlier boot then lasts until the boot
-/// clock passes its end, which is too long rather than too short.
+/// The boot's name; [`super::NO_BOOT`] without `/proc`.
 pub(super) fn boot_id() -> String {
-    std::fs::read_to_string(BOOT_ID).map_or_else(|_| "unknown-boot".to_owned(), |text| text.trim().to_owned())
+    std::fs::read_to_string(BOOT_ID).map_or_else(|_| super::NO_BOOT.to_owned(), |text| text.trim().to_owned())
 }

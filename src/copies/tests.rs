@@ -5,7 +5,7 @@ use super::*;
 
 fn chain() -> (tempfile::TempDir, Chain) {
     let directory = tempfile::tempdir().expect("temporary directory");
-    let chain = Chain::of(directory.path(), &Scope::global(), "secrets/x.env.sops");
+    let chain = Chain::of(directory.path(), &Scope::global(), "secrets/x.env.sops", Path::new("/one/x"));
     (directory, chain)
 }
 
@@ -34,6 +34,21 @@ fn a_pre_image_never_replaces_or_repeats_a_proven_copy() {
 }
 
 #[test]
+fn the_copies_of_another_checkout_are_told_apart_and_what_both_had_is_of_both() {
+    let (directory, one) = chain();
+    let other = Chain::of(directory.path(), &Scope::global(), "secrets/x.env.sops", Path::new("/other/x"));
+    let of = |chain: &Chain| -> Vec<Vec<u8>> {
+        chain.here().expect("here").into_iter().map(|copy| fs::read(copy.path).expect("copy")).collect()
+    };
+    one.keep(b"both", Quality::Proven, 1).expect("kept");
+    other.keep(b"both", Quality::PreImage, 2).expect("kept");
+    other.keep(b"newer", Quality::Proven, 3).expect("kept");
+    assert_eq!((of(&one), of(&other)), (vec![b"both".to_vec()], vec![b"newer".to_vec(), b"both".to_vec()]));
+    assert!(kept(&one).iter().all(|(quality, _)| *quality == Quality::Proven), "proven once is proven everywhere");
+    assert_eq!(kept(&one).len(), 3);
+}
+
+#[test]
 fn what_was_found_bad_is_kept_but_never_a_copy_and_a_later_word_counts() {
     let (_directory, chain) = chain();
     assert!(!chain.is_bad(&Digest::of(b"one")));
@@ -57,4 +72,21 @@ fn copies_are_for_their_owner_alone() {
     let copy = chain.all().expect("all").remove(0);
     assert_eq!(fs::metadata(&copy.path).expect("copy").permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(copy.path.parent().expect("folder")).expect("folder").permissions().mode() & 0o777, 0o700);
+}
+
+/// What root keeps for a user (under sudo) the user must be able to go on with. As another user there is nothing to see.
+#[cfg(unix)]
+#[test]
+fn what_root_keeps_in_the_directory_of_a_user_is_the_users() {
+    use std::os::unix::fs::MetadataExt as _;
+    let (directory, chain) = chain();
+    if std::os::unix::fs::chown(directory.path(), Some(4242), Some(4242)).is_err() {
+        return;
+    }
+    chain.keep(b"one", Quality::Proven, 1).expect("kept");
+    chain.put_aside(b"two", false, 2).expect("kept");
+    for entry in chain.entries().expect("entries") {
+        assert_eq!(fs::metadata(&entry.path).expect("copy").uid(), 4242);
+        assert_eq!(fs::metadata(entry.path.parent().expect("folder")).expect("folder").uid(), 4242);
+    }
 }

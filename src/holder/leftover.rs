@@ -6,7 +6,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
 use super::stat::Stat;
+use super::{ProcFs, Processes as _, anchor};
 use crate::clock::Moment;
 use crate::terms::GrantId;
 
@@ -50,6 +53,49 @@ pub fn processes_of(grant: GrantId, since: Option<Moment>) -> Search {
         blind |= unknown;
     }
     if blind || some_are_hidden() { Search::Blind } else { Search::None }
+}
+
+/// Ends what a dead holder left running: TERM, half a second, KILL, as its keeper would have done. True when none is left
+/// that we can see. Ourselves, those above us and those below us are spared: we may stand in that very tree.
+#[must_use]
+pub fn end_processes_of(grant: GrantId, since: Option<Moment>) -> bool {
+    let spared = family();
+    for (signal, looks) in [(Signal::TERM, 100), (Signal::KILL, 400)] {
+        for _ in 0..looks {
+            let Search::Found(carriers) = processes_of(grant, since) else { return true };
+            let carriers: Vec<u32> = carriers.into_iter().filter(|pid| !spared(*pid)).collect();
+            if carriers.is_empty() {
+                return true;
+            }
+            carriers.into_iter().for_each(|pid| end(pid, grant, signal));
+            pause();
+        }
+    }
+    false
+}
+
+/// Who stands above us, we ourselves, and our children.
+fn family() -> impl Fn(u32) -> bool {
+    let processes = ProcFs::new();
+    let above: Vec<u32> = anchor::line_of(&processes).map(|process| process.pid).collect();
+    move |pid| above.contains(&pid) || processes.process(pid).is_some_and(|it| it.parent == std::process::id())
+}
+
+/// The handle is taken before the last look, so that a process id that is used again is never hit.
+fn end(pid: u32, grant: GrantId, signal: Signal) {
+    let Some(pid_now) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    let Ok(handle) = pidfd_open(pid_now, PidfdFlags::empty()) else { return };
+    if matches!(look_at(pid, format!("{VARIABLE}={grant}").as_bytes(), None), Sight::Carries) {
+        let _it_may_be_gone_or_not_ours = pidfd_send_signal(&handle, signal);
+        if signal == Signal::TERM {
+            let _so_that_it_can_heed_it = pidfd_send_signal(&handle, Signal::CONT);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a process that is not our child tells us nothing of its end")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
 }
 
 enum Sight {

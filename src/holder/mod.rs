@@ -24,7 +24,7 @@ mod variable;
 #[cfg(target_os = "linux")]
 pub use above::stands_above;
 #[cfg(target_os = "linux")]
-pub use leftover::{Search, processes_of};
+pub use leftover::{Search, end_processes_of, processes_of};
 pub use process::{Process, Processes};
 #[cfg(target_os = "linux")]
 pub use procfs::ProcFs;

@@ -52,6 +52,13 @@ pub struct Target {
 }
 
 impl Target {
+    /// Does `path`, from which this target was made, still lead to this very file? A link may be turned, and a hard link
+    /// made, while one waits.
+    #[must_use]
+    pub fn is_still_at(&self, path: &Path) -> bool {
+        physical::resolve(path).is_ok_and(|now| now == self.path && link_of(&now) == self.link)
+    }
+
     /// All that must be held to write the file.
     pub fn resources(&self) -> impl Iterator<Item = &Resource> {
         std::iter::once(&self.resource).chain(&self.link)
@@ -171,10 +178,7 @@ impl<'a> Namer<'a> {
         let key = percent_encode(&spelled);
         let stem_from = explain(path, &physical, &key, &resource, repository.is_none(), &stem);
         Ok(Target {
-            link: inode::shared(&physical).map(|inode| Resource {
-                name: ResourceName::of("sops", format!("link/{inode}").as_bytes()),
-                scope: machine::scope(),
-            }),
+            link: link_of(&physical),
             path: physical,
             resource: Resource { name: resource, scope },
             key,
@@ -191,6 +195,14 @@ impl<'a> Namer<'a> {
         self.seen.push((repository.clone(), scope.clone()));
         Ok(scope)
     }
+}
+
+/// The resource that the hard links of a file have in common; none when there are no further links.
+fn link_of(physical: &Path) -> Option<Resource> {
+    inode::shared(physical).map(|inode| Resource {
+        name: ResourceName::of("sops", format!("link/{inode}").as_bytes()),
+        scope: machine::scope(),
+    })
 }
 
 /// The stem with its directory before it; `spelled` has a `/` exactly when there is a directory to put there.

@@ -3,11 +3,13 @@
 
 use crate::clock::Clock as _;
 use crate::exit;
+use crate::holder;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
-use crate::settle::Decision;
+use crate::settle::{self, Decision};
+use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
-use crate::terms::{Digest, FencingToken, Scope};
+use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
 use super::files;
@@ -21,6 +23,8 @@ pub(super) enum Base {
     Sound(Vec<Before>),
     /// Not: the lease is settled already.
     Refused { refusal: Refusal, status: i32 },
+    /// Not, and the lease is left to run out.
+    Left { refusal: Refusal, status: i32 },
 }
 
 pub(super) fn prove(
@@ -30,6 +34,10 @@ pub(super) fn prove(
     recorded: &[FileRecord],
     store: &mut dyn Store,
 ) -> Result<Base, StoreError> {
+    if let Some(left) = granted.reclaimed.iter().find(|grant| !nothing_runs_of(job, **grant)) {
+        // Not settled: the lease ends by its short first grant, and what it owes goes on to the next one.
+        return Ok(Base::Left { refusal: still_running(job, *left), status: exit::BUSY });
+    }
     let now_ms = job.context.clock.wall_ms();
     let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms) {
         Proof::Sound(receipts) => receipts,
@@ -47,15 +55,18 @@ pub(super) fn prove(
             return Ok(Base::Refused { refusal, status: exit::QUARANTINED });
         }
     };
+    if let Some(refusal) = moved(job) {
+        end(job, tokens, store, undone(granted))?;
+        return Ok(Base::Refused { refusal, status: job.options.conflict_status });
+    }
     let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
-        end(job, tokens, store, Ending::Release(Ended::Failed))?;
+        end(job, tokens, store, undone(granted))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
     for (file, before) in job.plan.files.iter().zip(&before) {
-        let scope: &Scope = file.target.scope();
-        if let Err(error) = files::keep_pre_image(&job.copies, scope, &file.target.key, before, now_ms) {
-            end(job, tokens, store, Ending::Release(Ended::Failed))?;
+        if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
+            end(job, tokens, store, undone(granted))?;
             return Err(no_copy(job, &error));
         }
     }
@@ -64,12 +75,32 @@ pub(super) fn prove(
     }
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.
-    if granted.unsettled.is_empty() && records == recorded {
+    if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && records == recorded {
         return Ok(Base::Sound(before));
     }
     match store.record_files(&job.holding(tokens), &records, &receipts, SETTLE)? {
-        Renewal::Renewed(_) => Ok(Base::Sound(before)),
+        Renewal::Renewed(_) => {
+            granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
+            Ok(Base::Sound(before))
+        }
         Renewal::Revoked | Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
+    }
+}
+
+/// A lease that ran out, with wrapper and keeper dead or frozen, may have left a command running. Its live file says
+/// that it ran here; where it is missing nothing is left to end.
+fn nothing_runs_of(job: &Job<'_>, grant: GrantId) -> bool {
+    let since = state::born(job.state, grant);
+    since.is_none() || holder::end_processes_of(grant, since)
+}
+
+fn still_running(job: &Job<'_>, grant: GrantId) -> Refusal {
+    Refusal {
+        word: "BLOCKED",
+        what: format!("{}: its last holder is gone, but processes of it run on", job.wanted()),
+        why: "they could not be stopped, and may still be writing; nothing was run".to_owned(),
+        retry: "yes, when they have ended".to_owned(),
+        next: format!("grep -lz LOCKED_LEASE={grant} /proc/[0-9]*/environ"),
     }
 }
 
@@ -81,6 +112,21 @@ fn lost(job: &Job<'_>) -> Refusal {
         retry: "yes, at once".to_owned(),
         next: format!("locked status {}", job.wanted()),
     }
+}
+
+/// The lease is on the file that the path led to when we asked. While we waited a link on the way may have been turned
+/// (`current -> releases/42`): then the program would write another file, which somebody else may hold.
+fn moved(job: &Job<'_>) -> Option<Refusal> {
+    let file = job.plan.files.iter().find(|file| !file.target.is_still_at(&file.write.path))?;
+    let spelled = &file.write.path;
+    let spelled = files::quoted(spelled.strip_prefix(&job.context.invocation.cwd).unwrap_or(spelled));
+    Some(Refusal {
+        word: "BLOCKED",
+        what: format!("{spelled} leads to another file now than when the lease was asked for"),
+        why: "a link to it was changed while this command waited; nothing was run".to_owned(),
+        retry: "yes, at once".to_owned(),
+        next: "run the command again".to_owned(),
+    })
 }
 
 /// A redirected target was emptied by the shell before we came. If somebody has written it since, going on would mix
@@ -109,6 +155,14 @@ pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<
         before.content = Some(Vec::new());
     }
     Ok(None)
+}
+
+/// How a lease ends under which nothing was run. What the session had kept before (an open edit, say) it keeps.
+pub(super) fn undone(granted: &Granted) -> Ending {
+    if granted.carried.is_empty() {
+        return Ending::Release(Ended::Failed);
+    }
+    Ending::Keep { reason: "its next command was not run".to_owned(), keep_for: settle::MAX_HOLD, takeable: false }
 }
 
 fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {

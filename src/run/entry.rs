@@ -123,6 +123,7 @@ impl Witness for KernelWitness<'_> {
     fn holder_gone(&self, grant: GrantId, live: Live, host_id: &str) -> bool {
         // Order: the lock first. While wrapper or keeper lives nobody needs to read every process's environment.
         self.waiter_gone(grant, live, host_id)
+            && state::in_sight(self.state, grant)
             && matches!(holder::processes_of(grant, state::born(self.state, grant)), Search::None)
     }
 

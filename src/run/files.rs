@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
-use crate::copies::{Chain, Quality};
-use crate::naming;
+use crate::copies::{Chain, Copy, Quality};
+use crate::naming::{self, Local, Namer};
 use crate::plan::PlannedFile;
 use crate::rules::{Change, Via};
 use crate::settle::Finding;
-use crate::store::FileRecord;
-use crate::terms::{Digest, Scope, percent_decode, percent_encode, shell_quote};
+use crate::store::{FileRecord, LeaseView};
+use crate::terms::{Digest, Resource, percent_decode, percent_encode, shell_quote};
 
+use super::Context;
 use super::job::Job;
 
 /// How one file was before the command.
@@ -65,7 +66,7 @@ pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
 
 /// The path of a record on this machine.
 #[must_use]
-pub(super) fn path_of(record: &FileRecord) -> PathBuf {
+pub fn path_of(record: &FileRecord) -> PathBuf {
     let bytes = percent_decode(&record.path);
     #[cfg(unix)]
     return PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes));
@@ -77,12 +78,12 @@ pub(super) fn path_of(record: &FileRecord) -> PathBuf {
 ///
 /// # Errors
 /// When the copy cannot be written: then the command does not run, since a bad write could not be undone.
-pub(super) fn keep_pre_image(copies: &Path, scope: &Scope, key: &str, before: &Before, now_ms: i64) -> io::Result<()> {
+pub(super) fn keep_pre_image(chain: &Chain, before: &Before, now_ms: i64) -> io::Result<()> {
     let Some(content) = &before.content else { return Ok(()) };
     if !matches!(canary::sniff(content), Kind::Sops(_)) || canary::native(content).is_err() {
         return Ok(());
     }
-    Chain::of(copies, scope, key).keep(content, Quality::PreImage, now_ms)
+    chain.keep(content, Quality::PreImage, now_ms)
 }
 
 /// What the canary says of one file now.
@@ -99,30 +100,53 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
     // With `>>` the shell has emptied nothing.
     let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
     let redirected = file.write.via == Via::Stdout && !appends;
-    let before = if redirected { last_known(file, job) } else { before.content.clone() };
     let is_empty = now.content.as_ref().is_none_or(Vec::is_empty);
+    let befores = if redirected { last_known(file, job) } else { before.content.clone().into_iter().collect() };
     // An empty file behind a redirection that never held anything is no loss.
-    if now.content == before || (redirected && is_empty && before.is_none()) {
+    let same = if redirected {
+        befores.iter().any(|it| Some(it) == now.content.as_ref())
+    } else {
+        now.content == before.content
+    };
+    if same || (redirected && is_empty && befores.is_empty()) {
         return found(None);
     }
     let expect = expectation(file, &job.context.invocation.cwd);
-    let sample = Sample { path: &file.target.path, before: before.as_deref(), expect: &expect };
-    let verdict = canary::look(&sample, &job.arbiter);
+    let judge = |before: Option<&[u8]>| {
+        canary::look(&Sample { path: &file.target.path, before, expect: &expect }, &job.arbiter)
+    };
+    let mut verdict = judge(befores.first().map(Vec::as_slice));
+    // Which of them the shell emptied nobody knows: what is sound against one of them is not bad.
+    for before in befores.iter().skip(1) {
+        if !matches!(verdict, Verdict::Bad(_)) {
+            break;
+        }
+        let other = judge(Some(before));
+        if !matches!(other, Verdict::Bad(_)) {
+            verdict = other;
+        }
+    }
     if let (Verdict::Bad(_), Some(content)) = (&verdict, &now.content) {
         note_bad(&job.chain(file), content, job.context.clock.wall_ms());
     }
     found(Some(verdict))
 }
 
-/// What a redirected file held before the shell emptied it: the newest copy, else HEAD.
-fn last_known(file: &PlannedFile, job: &Job<'_>) -> Option<Vec<u8>> {
-    let copy = job.chain(file).all().ok().and_then(|copies| fs::read(&copies.first()?.path).ok());
+/// What a redirected file may have held before the shell emptied it: the newest copy of this checkout, HEAD. Only where
+/// both are unknown it is what another checkout had.
+fn last_known(file: &PlannedFile, job: &Job<'_>) -> Vec<Vec<u8>> {
+    let newest = |copies: Vec<Copy>| copies.first().and_then(|copy| fs::read(&copy.path).ok());
     let head = || {
         let repository = file.target.repository.as_ref()?;
         let content = repository.head_content(&file.target.path, &super::env_of(job.context)).ok()??;
         matches!(canary::sniff(&content), Kind::Sops(_)).then_some(content)
     };
-    copy.or_else(head)
+    let chain = job.chain(file);
+    let mut known: Vec<_> = chain.here().ok().and_then(newest).into_iter().chain(head()).collect();
+    if known.is_empty() {
+        known.extend(chain.all().ok().and_then(newest));
+    }
+    known
 }
 
 /// Notes for `restore` which content is the bad one: some faults are seen only against what was before.
@@ -145,6 +169,31 @@ pub(super) fn is_plaintext(path: &Path) -> bool {
 #[must_use]
 pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
     records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
+}
+
+/// The resource that names a recorded file; none when nobody can tell any more.
+#[must_use]
+pub fn resource_of(context: &Context, record: &FileRecord) -> Option<Resource> {
+    let env = super::env_of(context);
+    Namer::new(Local::Peek, &env).name(&path_of(record)).ok().map(|target| target.resource)
+}
+
+/// The file that a quarantine is about, ready for pasting: of those that have the name of the lease the one that the
+/// reason speaks of. When the command at hand means it too, in whatever checkout, it is shown as there.
+#[must_use]
+pub fn bad_file(context: &Context, lease: &LeaseView, planned: &[PlannedFile]) -> Option<String> {
+    let cwd = &context.invocation.cwd;
+    let reason = lease.reason.as_deref().unwrap_or_default();
+    let named = |record: &&FileRecord| reason.contains(&format!("{}: ", quoted(&path_of(record))));
+    let of_lease =
+        || lease.files.iter().filter(|record| resource_of(context, record).as_ref() == Some(&lease.resource));
+    let record = of_lease().find(named).or_else(|| of_lease().next()).or_else(|| lease.files.iter().find(named));
+    let ours = planned.iter().find(|file| match record {
+        Some(record) => file.target.scope().0 == record.scope && file.target.key == record.key,
+        None => file.target.resources().any(|resource| *resource == lease.resource),
+    });
+    let path = || record.map(path_of).map(|path| quoted(path.strip_prefix(cwd).unwrap_or(&path)));
+    ours.map(|file| shown(file, cwd)).or_else(path)
 }
 
 /// A path, ready for pasting.

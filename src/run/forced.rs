@@ -93,7 +93,7 @@ pub(super) fn run(
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
     let (decision, receipts) = job.decide(outcome, &before, &words.carried);
@@ -118,8 +118,7 @@ fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreE
     }
     let now_ms = job.context.clock.wall_ms();
     for (file, before) in job.plan.files.iter().zip(&before) {
-        files::keep_pre_image(&job.copies, file.target.scope(), &file.target.key, before, now_ms)
-            .map_err(|error| base::no_copy(job, &error))?;
+        files::keep_pre_image(&job.chain(file), before, now_ms).map_err(|error| base::no_copy(job, &error))?;
     }
     Ok(Ok(before))
 }

@@ -13,9 +13,7 @@ use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{
-    self, Claim, Ending, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
-};
+use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError};
 use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -41,7 +39,10 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session) {
         Ok(session) => session,
-        Err(refusal) => return Ok(refuse(context, &refusal, exit::USAGE)),
+        Err(refusal) => {
+            live.remove();
+            return Ok(refuse(context, &refusal, exit::USAGE));
+        }
     };
     let job = Job {
         context,
@@ -67,20 +68,23 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     {
         report::say(&format!("locked: how the file was before is kept below {}", shelter.keep().display()));
     }
-    if !matches!(exit, Ok(Ended { live_file_stays: true, .. })) {
+    // A lease that may still stand is proven gone by this file; it goes with the lease, or when it is swept.
+    if matches!(exit, Ok(Ended { unsettled: false, .. })) {
         live.remove();
+        super::litter::sweep(context, &state);
     }
     exit.map(|ended| ended.exit)
 }
 
 pub(super) struct Ended {
     pub(super) exit: Exit,
-    pub(super) live_file_stays: bool,
+    /// The lease may still stand: the keeper goes on with it, or it runs out.
+    pub(super) unsettled: bool,
 }
 
 impl From<Exit> for Ended {
     fn from(exit: Exit) -> Self {
-        Self { exit, live_file_stays: false }
+        Self { exit, unsettled: false }
     }
 }
 
@@ -119,7 +123,7 @@ fn under_watch(
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
-                Err(error) => Ok(give_back(job, &words, store.as_mut(), &error)),
+                Err(error) => Ok(give_back(job, &granted, store.as_mut(), &error)),
             }
         }
         Obtained::Busy(busy) => {
@@ -131,8 +135,8 @@ fn under_watch(
         Obtained::Quarantined(busy) => {
             wrapper.dismiss();
             job.context.account.in_the_way(&busy);
-            let cwd = &job.context.invocation.cwd;
-            let file = job.plan.files.first().map(|file| files::shown(file, cwd));
+            let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+            let file = bad.and_then(|bad| files::bad_file(job.context, &bad.lease, &job.plan.files));
             Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
@@ -140,11 +144,12 @@ fn under_watch(
 
 /// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
 /// take it, the live file stays as the proof that nobody has it.
-fn give_back(job: &Job<'_>, words: &Words, store: &mut dyn Store, error: &StoreError) -> Ended {
-    let settlement = Settlement { ending: Ending::Release(store::Ended::Failed), receipts: Vec::new() };
-    let back = store.settle(&job.holding(&words.tokens()), &settlement, SETTLE);
+fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
+    let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
+    let settlement = Settlement { ending: base::undone(granted), receipts: Vec::new() };
+    let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
     let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
-    Ended { exit, live_file_stays: back.is_err() }
+    Ended { exit, unsettled: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -197,6 +202,10 @@ fn granted_run(
             }
             return Ok(exit.into());
         }
+        Ok(Base::Left { refusal, status }) => {
+            wrapper.dismiss();
+            return Ok(Ended { exit: refuse(job.context, &refusal, status), unsettled: true });
+        }
         Err(error) => {
             wrapper.dismiss();
             return Err(error);
@@ -210,7 +219,7 @@ fn granted_run(
             report::say(&format!("locked: {error}"));
             job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
             wrapper.leave_to_keeper();
-            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), live_file_stays: true });
+            return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
     Ok(finish(job, outcome, &before, words, store, wrapper))
@@ -240,7 +249,7 @@ fn finish(
         // The keeper goes on with it for as long as the process lives.
         Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
             wrapper.leave_to_keeper();
-            ended.live_file_stays = true;
+            ended.unsettled = true;
         }
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
@@ -253,7 +262,7 @@ fn finish(
         Err(error) => {
             report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
             wrapper.leave_to_keeper();
-            ended.live_file_stays = true;
+            ended.unsettled = true;
         }
     }
     // Order: after the settling, so that whom the command tells finds the lease as it is.

@@ -87,7 +87,7 @@ impl Job<'_> {
     }
 
     pub(super) fn chain(&self, file: &PlannedFile) -> Chain {
-        Chain::of(&self.copies, file.target.scope(), &file.target.key)
+        Chain::of(&self.copies, file.target.scope(), &file.target.key, &file.target.path)
     }
 
     /// What becomes of the lease after this outcome, with the receipts of what was proven.

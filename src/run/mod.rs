@@ -12,6 +12,7 @@ mod forced;
 mod hint;
 mod hold;
 mod job;
+mod litter;
 mod on_lost;
 mod proof;
 mod receipt;
@@ -21,7 +22,8 @@ mod tell;
 pub use account::Account;
 pub use arbiter::arbiter;
 pub use entry::{Context, Options, env_of, open_store, retry_witness, session, within};
-pub use files::{Before, plaintext_of};
+pub use files::{Before, bad_file, path_of, plaintext_of, resource_of};
+pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 
 use std::ffi::OsString;

@@ -43,6 +43,18 @@ pub(super) fn prove(
     Proof::Sound(receipts)
 }
 
+/// What is wrong with a recorded file of this host, if anything: judged as the file of a command that is gone.
+#[must_use]
+pub fn fault_of(
+    record: &FileRecord,
+    resource: &Resource,
+    copies: &std::path::Path,
+    arbiter: &Arbiter,
+    now_ms: i64,
+) -> Option<Fault> {
+    prove_one(record, resource, copies, arbiter, now_ms).err().map(|(_, fault)| fault)
+}
+
 /// By what a dead command's file is judged. Its options are not on record, so one that may change recipients may have
 /// changed them to anything; and nobody is there who could end an open edit, so plaintext is bad.
 fn judged_as(change: Option<Change>) -> Option<Change> {
@@ -70,7 +82,7 @@ fn prove_one(
         return Ok(None);
     }
     let scope = Scope(record.scope.clone());
-    let chain = Chain::of(copies, &scope, &record.key);
+    let chain = Chain::of(copies, &scope, &record.key, &path);
     let before = record.before.as_ref().and_then(|before| chain.with_digest(before).ok().flatten());
     let expect =
         Expect { change: judged_as(record.change), via: Via::InPlace, asked: Asked::default(), rule_recipients: None };

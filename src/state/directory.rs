@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::store::StoreError;
 use crate::terms::GrantId;
 
-use super::place::{choose, refuse};
+use super::place::{absolute, choose, refuse};
 use super::{Account, Acting, platform};
 
 /// A checked state directory.
@@ -40,7 +40,7 @@ impl StateDir {
     /// # Errors
     /// As [`StateDir::open`].
     pub(crate) fn beside(file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, StoreError> {
-        let file = std::path::absolute(file).map_err(|error| refuse(file, error.to_string()))?;
+        let file = absolute(file.to_owned())?;
         let directory = file.parent().ok_or_else(|| refuse(&file, "it names no file in a directory"))?;
         Self::open_at(directory.to_owned(), Account::served(env))
     }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub struct LiveFile {
 
 impl LiveFile {
     /// Makes `live/<grant>` (0600, descriptor 10 or above, closed at exec), notes in it when that was (ms on the boot
-    /// clock: no process older than that can descend from its maker), and takes its lock.
+    /// clock: no process older than that can descend from its maker) and in which pid namespace, and takes its lock.
     ///
     /// # Errors
     /// [`StoreError::Place`] when it cannot be made or locked, or is there already.
@@ -40,7 +41,7 @@ impl LiveFile {
             other => other,
         };
         let mut file = file.map_err(|error| problem(&path, &error))?;
-        write!(file, "{}", now.0.as_millis()).map_err(|error| problem(&path, &error))?;
+        write!(file, "{} {}", now.0.as_millis(), platform::pid_namespace()).map_err(|error| problem(&path, &error))?;
         // Order: locked before the grant is asked for, so that nobody can know of an unlocked live file.
         match platform::try_lock(&file) {
             Ok(true) => {}
@@ -114,7 +115,59 @@ pub fn probe(state: &StateDir, grant: GrantId, live: Live) -> Gone {
 pub fn born(state: &StateDir, grant: GrantId) -> Option<Moment> {
     let _as_owner = state.as_owner();
     let text = std::fs::read_to_string(state.live(grant)).ok()?;
-    Some(Moment(Duration::from_millis(text.parse().ok()?)))
+    Some(Moment(Duration::from_millis(text.split(' ').next()?.parse().ok()?)))
+}
+
+/// Can we see every process that this grant's holder may have started? Not from within a pid namespace that is not the
+/// holder's, unless ours is the one that has all others in it.
+#[must_use]
+pub fn in_sight(state: &StateDir, grant: GrantId) -> bool {
+    let _as_owner = state.as_owner();
+    let ours = platform::pid_namespace();
+    let Ok(text) = std::fs::read_to_string(state.live(grant)) else { return false };
+    ours == platform::OUTERMOST || (ours != 0 && text.split(' ').nth(1) == Some(ours.to_string().as_str()))
+}
+
+/// A live file that nobody holds and that has lain here for a while, with its lock in our hands.
+#[derive(Debug)]
+pub struct Abandoned {
+    /// The grant that it was made for.
+    pub grant: GrantId,
+    path: PathBuf,
+    account: Account,
+    _locked: File,
+}
+
+impl Abandoned {
+    /// Removes it. Only when the store knows nothing of its grant: else it is the proof that its holder is gone.
+    pub fn remove(self) {
+        let _as_owner = self.account.act();
+        // See `LiveFile::remove`: what stays is litter.
+        let _litter = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Up to `limit` abandoned live files that have not been touched for `age`: its maker takes a moment to lock a new one.
+#[must_use]
+pub fn abandoned(state: &StateDir, age: Duration, limit: usize) -> Vec<Abandoned> {
+    let _as_owner = state.as_owner();
+    let Ok(entries) = std::fs::read_dir(state.path().join("live")) else { return Vec::new() };
+    let mut entries: Vec<std::fs::DirEntry> = entries.flatten().collect();
+    if entries.len() > limit {
+        // Not always the same ones: those may have to stay.
+        let any = usize::try_from(RandomState::new().hash_one(entries.len()) >> 32).unwrap_or_default();
+        let first = any % entries.len();
+        entries.rotate_left(first);
+    }
+    entries.iter().take(limit).filter_map(|entry| abandoned_one(state, entry, age)).collect()
+}
+
+fn abandoned_one(state: &StateDir, entry: &std::fs::DirEntry, age: Duration) -> Option<Abandoned> {
+    let grant = GrantId(entry.file_name().to_str()?.parse().ok()?);
+    let file = platform::open_existing(&entry.path()).ok()?;
+    let old = file.metadata().ok()?.modified().ok()?.elapsed().is_ok_and(|passed| passed >= age);
+    let free = old && platform::try_lock(&file).is_ok_and(|free| free);
+    free.then(|| Abandoned { grant, path: entry.path(), account: state.account(), _locked: file })
 }
 
 /// Removes the live file of a grant that the store knows to be gone.

@@ -20,5 +20,10 @@ use other as platform;
 use unix as platform;
 
 pub use directory::StateDir;
-pub use live::{Gone, LiveFile, born, discard, probe};
+pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};
 pub(crate) use platform::{Account, Acting, open_existing};
+
+/// Until the guard falls, this thread touches files as the owner of this directory of ours. None when it is not there.
+pub(crate) fn as_owner_of(directory: &std::path::Path) -> Option<Acting> {
+    std::fs::symlink_metadata(directory).ok().map(|found| Account::owner(&found).act())
+}

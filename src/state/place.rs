@@ -16,7 +16,7 @@ const VARIABLE: &str = "LOCKED_STATE_DIR";
 /// in agents it often is someone else's.
 ///
 /// # Errors
-/// The account has no home, or the current directory of a relative path is gone.
+/// The account has no home, or `LOCKED_STATE_DIR` is relative.
 pub(super) fn choose(
     env: &dyn Fn(&str) -> Option<OsString>,
     home: impl FnOnce() -> Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(super) fn choose(
 ) -> Result<PathBuf, StoreError> {
     let given = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = given(VARIABLE) {
-        return std::path::absolute(&path).map_err(|error| refuse(&path, error.to_string()));
+        return absolute(path);
     }
     if let Some(base) = given("XDG_STATE_HOME").filter(|base| base.is_absolute()) {
         return Ok(base.join("locked"));
@@ -32,6 +32,15 @@ pub(super) fn choose(
     match home().filter(|home| home.is_absolute()) {
         Some(home) => Ok(home.join(".local/state/locked")),
         None => Err(refuse(Path::new("~/.local/state/locked"), format!("{account} has no home in the user database"))),
+    }
+}
+
+/// Only an absolute path names one place: with a relative one every directory that one works in would have a store of its
+/// own, and two writers would not see each other.
+pub(super) fn absolute(path: PathBuf) -> Result<PathBuf, StoreError> {
+    match path.is_absolute() {
+        true => Ok(path),
+        false => Err(refuse(&path, "it is relative, so that every working directory would have a store of its own")),
     }
 }
 
@@ -62,12 +71,12 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_relative_values_count_as_the_conventions_say() {
+    fn an_empty_value_counts_as_none_and_a_relative_one_names_no_place() {
         let home = Path::new("/h/.local/state/locked");
         assert_eq!(chosen(&[("LOCKED_STATE_DIR", "")], Some("/h")).expect("home"), home);
         assert_eq!(chosen(&[("XDG_STATE_HOME", "rel")], Some("/h")).expect("home"), home, "XDG: absolute or ignored");
-        let relative = chosen(&[("LOCKED_STATE_DIR", "rel")], None).expect("cwd");
-        assert!(relative.is_absolute() && relative.ends_with("rel"), "the keeper may change its directory");
+        let error = chosen(&[("LOCKED_STATE_DIR", "rel")], Some("/h")).expect_err("another place in every directory");
+        assert!(error.to_string().contains("relative"), "{error}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Account {
     }
 
     /// Who owns this file or directory.
-    pub(super) fn owner(metadata: &std::fs::Metadata) -> Self {
+    pub(crate) fn owner(metadata: &std::fs::Metadata) -> Self {
         Self { uid: metadata.uid(), gid: metadata.gid() }
     }
 
@@ -230,6 +230,14 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 pub(crate) fn open_existing(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// The pid namespace that has all others in it: `PROC_PID_INIT_INO` of `linux/proc_ns.h`.
+pub(super) const OUTERMOST: u64 = 0xEFFF_FFFC;
+
+/// Our pid namespace, as `/proc/self/ns/pid` (namespaces(7)) names it; 0 where that cannot be had.
+pub(super) fn pid_namespace() -> u64 {
+    std::fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
 }
 
 /// Device and inode.

@@ -34,6 +34,9 @@ pub struct Granted {
     /// Predecessors that ended without settling: their files are proven before anything is spawned. Empty rows
     /// (without files) are not listed; a resource can be listed several times, oldest first.
     pub unsettled: Vec<Unsettled>,
+    /// Grants of predecessors that were reclaimed: what their commands left running must have ended before anything is
+    /// spawned.
+    pub reclaimed: Vec<GrantId>,
     /// The resources that were adopted from this session's own holding.
     pub adopted: Vec<Resource>,
     /// What this session's own earlier commands may have written under what was adopted: known to it, not proven.

@@ -19,6 +19,9 @@ pub enum StoreError {
     /// Nothing of it can be reached in time.
     #[error("the store cannot be reached: {0}")]
     Unreachable(String),
+    /// The configured store is of a kind that this build does not know.
+    #[error("{0}")]
+    Unknown(String),
     /// Others kept it busy until our limit.
     #[error("the store was busy with others for too long: {0}")]
     Contended(String),
@@ -60,6 +63,7 @@ impl StoreError {
             Self::Unreachable(_) | Self::Contended(_) => {
                 "try again; `locked status` shows whether it answers".to_owned()
             }
+            Self::Unknown(_) => "unset LOCKED_STORE, or set it to embedded or sqlite:FILE".to_owned(),
             Self::Full { path } => format!("make room on the file system of {}", path.display()),
             Self::Corrupt { path, .. } => format!(
                 "nothing was overwritten; move {} away to start an empty store once no command runs under a lease",

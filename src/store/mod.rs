@@ -86,6 +86,13 @@ pub trait Store {
     /// The store could not answer; the ticket falls silent and is skipped.
     fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError>;
 
+    /// Which of these grants the store still knows as a live lease, as a join or as a waiting request. Nobody asks for
+    /// the live file of another one any more.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn standing(&mut self, grants: &[GrantId], limit: Duration) -> Result<Vec<GrantId>, StoreError>;
+
     /// Every live lease, expired ones included, of these resources or of all, with how many wait for each.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, NO_BOOT};
 use crate::state::StateDir;
 
 use super::sqlite::{FILE_NAME, SqliteStore};
@@ -15,13 +15,21 @@ use super::{Store, StoreError};
 /// does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
 ///
 /// # Errors
-/// [`StoreError::Unreachable`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
-/// named file must not be used.
+/// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
+/// named file must not be used, or the machine does not tell its boots apart.
 pub fn open(
     env: &dyn Fn(&str) -> Option<OsString>,
     state: &StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
+    if clock.boot_id() == NO_BOOT {
+        return Err(StoreError::Place {
+            path: state.path().to_owned(),
+            why: "the system does not say which boot this is (no /proc), so nobody could tell a lease from an expired one"
+                .to_owned(),
+            remedy: "mount -t proc proc /proc".to_owned(),
+        });
+    }
     let configured = env("LOCKED_STORE").unwrap_or_default();
     match configured.to_str() {
         Some("" | "embedded") => Ok(Box::new(SqliteStore::new(state, clock))),
@@ -48,7 +56,7 @@ fn unknown(configured: &OsStr) -> StoreError {
     let scheme: String =
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };
-    StoreError::Unreachable(format!(
+    StoreError::Unknown(format!(
         "LOCKED_STORE names {shown}, and this build knows only the embedded store (embedded, sqlite:FILE)"
     ))
 }

@@ -23,7 +23,8 @@ const STUCK_LOOK: Duration = Duration::from_secs(1);
 /// milliseconds to end well, short enough that everything is gone within a second.
 const WRAPPER_DIED_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a wrapper that stopped with its job is woken after the job's end: it may stop itself only after we told.
+/// How long a wrapper that stopped with its job is woken after the job goes on or ends: it may stop itself only after
+/// we told.
 const WRAPPER_WAKES: Duration = Duration::from_secs(2);
 
 /// How often it is.
@@ -98,8 +99,10 @@ fn keep_watch<D: Duty>(
     duty.hang_up();
     unix::close_all_but(&own);
     let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
-    let worked =
-        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, pending: None }.work();
+    let (wake_until, settle_at) = (None, None);
+    let keeper =
+        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, wake_until, settle_at };
+    let worked = keeper.work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();
     worked
@@ -152,16 +155,9 @@ struct Keeper<'a, D> {
     course: Course,
     editors: Option<Editors>,
     wrapper: Option<(i32, Process)>,
-    /// What the wrapper, which may stand still, has yet to do.
-    pending: Option<Pending>,
-}
-
-/// The child has ended, and the wrapper was not heard to have settled.
-#[derive(Debug, Clone, Copy)]
-struct Pending {
     /// Until then a wrapper that stopped with its job is woken.
     wake_until: Option<Moment>,
-    /// Then a stopped tree's lease is settled without it.
+    /// Then a stopped tree's lease is settled without the wrapper.
     settle_at: Option<Moment>,
 }
 
@@ -189,11 +185,9 @@ impl<D: Duty> Keeper<'_, D> {
     }
 
     fn wake_at(&self) -> Option<Moment> {
-        let soon = self.pending.is_some_and(|pending| pending.wake_until.is_some());
-        let soon = soon.then(|| self.clock.now().after(WAKES_AGAIN));
-        let settle = self.pending.and_then(|pending| pending.settle_at);
+        let soon = self.wake_until.map(|_| self.clock.now().after(WAKES_AGAIN));
         let look = self.editors.as_ref().filter(|_| self.course.phase() == Phase::Running).map(Editors::next_look);
-        [soon, settle, look, self.course.wake_at()].into_iter().flatten().min()
+        [soon, self.settle_at, look, self.course.wake_at()].into_iter().flatten().min()
     }
 
     fn look_at_editor(&mut self) -> io::Result<()> {
@@ -206,12 +200,11 @@ impl<D: Duty> Keeper<'_, D> {
     /// The job has ended, by itself or by us.
     fn ended(&mut self, outcome: Outcome) -> io::Result<()> {
         let now = self.clock.now();
-        let was_halted = self.course.is_halted();
+        if self.course.is_halted() {
+            self.wake_until = Some(now.after(WRAPPER_WAKES));
+        }
         let stopped = outcome.cause().is_some();
-        self.pending = Some(Pending {
-            wake_until: was_halted.then(|| now.after(WRAPPER_WAKES)),
-            settle_at: stopped.then(|| now.after(WRAPPER_SETTLES)),
-        });
+        self.settle_at = stopped.then(|| now.after(WRAPPER_SETTLES));
         if stopped {
             self.course.stopped(outcome);
         } else {
@@ -220,21 +213,19 @@ impl<D: Duty> Keeper<'_, D> {
         self.link.say(&Tale::Ended(outcome))
     }
 
-    /// A wrapper that stopped with its job would never see its end, nor would its caller; and one that is frozen would
-    /// keep a lost lease from the next one. True when there is nothing left to do.
+    /// A wrapper that stopped with its job would never see it go on or end, nor would its caller; and one that is frozen
+    /// would keep a lost lease from the next one. True when there is nothing left to do.
     fn look_at_wrapper(&mut self) -> bool {
-        let (Some(pending), now) = (&mut self.pending, self.clock.now()) else { return false };
-        if let Some(until) = pending.wake_until {
+        let now = self.clock.now();
+        if let Some(until) = self.wake_until {
             if let Some((pid, process)) = &self.wrapper
                 && tree::member(*pid).is_some_and(|wrapper| wrapper.halted())
             {
                 let _it_may_be_dead = process.signal(libc::SIGCONT);
             }
-            if now >= until {
-                pending.wake_until = None;
-            }
+            self.wake_until = self.wake_until.filter(|_| now < until);
         }
-        if pending.settle_at.is_some_and(|at| now >= at)
+        if self.settle_at.is_some_and(|at| now >= at)
             && let Phase::Stopped(outcome) = self.course.phase()
         {
             self.finish(outcome);
@@ -252,13 +243,15 @@ impl<D: Duty> Keeper<'_, D> {
             match changed {
                 Changed::Halted(signal) => {
                     self.course.halted(Some(self.clock.now()));
+                    self.wake_until = None;
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ => {
+                _ if self.course.is_halted() => {
+                    // With `fg` the wrapper goes on too; when the child alone was continued, nobody else tells it.
                     self.course.halted(None);
-                    // Whoever continued the program continued us, as far as they can tell.
-                    tree::wake(unix::parent());
+                    self.wake_until = Some(self.clock.now().after(WRAPPER_WAKES));
                 }
+                _ => {}
             }
         }
         let outcome = match unix::peek_end(self.child) {

@@ -115,7 +115,7 @@ impl Cause {
             Self::Deadline => "could not be renewed before its deadline",
             Self::Gone => "is not ours any more",
             Self::Revoked => "was marked for stealing",
-            Self::StoppedJob => "was held for a stopped job for as long as that may be",
+            Self::StoppedJob => "belonged to a job that was stopped (Ctrl-Z) for longer than its TTL",
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
             Self::EditorLoop => "was for an edit whose editor was started again and again",

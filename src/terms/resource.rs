@@ -13,7 +13,9 @@ pub struct ResourceName(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceNameError {
     /// There is no `:` or nothing before it.
-    #[error("a resource is KIND:NAME, for example sops:monitoring; {0:?} has no kind")]
+    #[error(
+        "a resource is KIND:NAME, for example sops:monitoring; {0:?} has no kind (the name of a file: locked explain -- sops edit FILE)"
+    )]
     NoKind(String),
     /// The kind has other characters than `a`–`z`, `0`–`9`, `-`, `_`.
     #[error("the kind in {0:?} may have only the letters a to z, digits, '-' and '_'")]

@@ -111,6 +111,19 @@ fn a_child_killed_while_it_is_stopped_ends_its_wrapper() {
     stage.is_empty_soon();
 }
 
+#[test]
+fn a_child_that_is_continued_by_itself_takes_its_wrapper_along() {
+    let stage = Stage::new();
+    let one = stage.start("one", &["--ttl", "30s", "-r", "test:x"]);
+    let child = stage.alive("one");
+    freeze(child);
+    so("the wrapper stops with its job", || is_halted(one.wrapper()));
+    thaw(child);
+    stage.raise("one");
+    assert_eq!(one.ends().code, Some(0));
+    stage.is_empty_soon();
+}
+
 /// The child does not run yet, so this is not among what the design excludes.
 #[test]
 fn a_go_that_comes_after_the_lease_was_lost_starts_nothing() {

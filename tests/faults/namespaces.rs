@@ -1,2 +1,126 @@
-//! namespaces
+//! Holders and contenders that do not see each other: other pid namespaces, a `/proc` that hides. Needs root for making
+//! such a place; an ordinary user has it through a user namespace where the system allows that.
 #![forbid(unsafe_code)]
+
+use std::process::Command;
+use std::time::Duration;
+
+use super::actor;
+use super::log;
+use super::processes::{carriers, kill, so};
+use super::stage::{Run, Stage};
+
+/// In front of a command: a pid namespace of its own in which it is process 1 or below. None where we may not.
+fn apart() -> Option<Vec<String>> {
+    for extra in [&[][..], &["--user", "--map-root-user"][..]] {
+        let words: Vec<String> = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+            .iter()
+            .chain(extra)
+            .map(|&word| word.to_owned())
+            .collect();
+        if Command::new(&words[0]).args(&words[1..]).arg("true").status().is_ok_and(|status| status.success()) {
+            return Some(words);
+        }
+    }
+    println!("left out: this user may not make a pid namespace");
+    None
+}
+
+fn start_apart(stage: &Stage, apart: &[String], id: &str, options: &[&str], line: &str) -> Run {
+    let mut command = stage.world.command(&apart[0]);
+    command.args(&apart[1..]).arg(env!("CARGO_BIN_EXE_locked")).args(options).args(["sh", "-c", line]);
+    command.env("ME", actor::words().join(" "));
+    stage.prepare(&mut command, id);
+    Run::of(command)
+}
+
+#[test]
+fn a_holder_in_another_pid_namespace_is_not_taken_for_dead_and_its_death_is_proven() {
+    let Some(apart) = apart() else { return };
+    let stage = Stage::new();
+    let _store_is_there = stage.next_gets_in("warm", &["-r", "test:warm"]);
+    let inside = start_apart(&stage, &apart, "inside", &["-r", "test:x"], "$ME").begins(&stage, "inside");
+    let busy = stage.start("busy", &["--wait", "2s", "-r", "test:x"]).ends();
+    assert_eq!(busy.code, Some(75), "its pid says nothing here, its lock does: {}", busy.said);
+    carriers("FAULTS_ID=inside").into_iter().for_each(kill);
+    let _killed = inside.ends();
+    so("all of it is gone", || carriers("FAULTS_ID=inside").is_empty());
+    let took = stage.next_gets_in("next", &["--wait", "20s", "-r", "test:x"]);
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    log::check(&stage.log());
+}
+
+#[test]
+fn equal_process_ids_in_two_namespaces_confuse_nobody() {
+    let Some(apart) = apart() else { return };
+    let stage = Stage::new();
+    let _store_is_there = stage.next_gets_in("warm", &["-r", "test:warm"]);
+    let one = start_apart(&stage, &apart, "one", &["-r", "test:x"], "$ME").begins(&stage, "one");
+    // Process 1 of another namespace asks for what process 1 of the first one holds.
+    let busy = start_apart(&stage, &apart, "two", &["--wait", "2s", "-r", "test:x"], "$ME").ends();
+    assert_eq!(busy.code, Some(75), "{}", busy.said);
+    assert_eq!(stage.number("select count(distinct pid) from leases where name = 'test:x'"), 1);
+    stage.raise("one");
+    assert_eq!(one.ends().code, Some(0));
+    log::check(&stage.log());
+}
+
+/// The contender gets the dead holder's lock, and sees no process of it, because it sees none outside of its namespace.
+#[test]
+fn who_cannot_see_a_holders_processes_waits_for_the_ttl() {
+    let Some(apart) = apart() else { return };
+    let stage = Stage::new();
+    let line = "sh -c 'setsid $ME & exit'; exec sleep 60";
+    let one = stage.start_shell("one", &["--ttl", "20s", "-r", "test:x"], line).begins(&stage, "one");
+    let keeper = one.keeper();
+    kill(one.wrapper());
+    kill(keeper);
+    let _killed = one.ends();
+    let blind = start_apart(&stage, &apart, "blind", &["--wait", "3s", "-r", "test:x"], "$ME").ends();
+    assert_eq!(blind.code, Some(75), "{}", blind.said);
+    stage.raise("one");
+    log::check(&stage.log());
+    // Who sees everything needs no TTL.
+    let took = stage.next_gets_in("next", &["--wait", "15s", "-r", "test:x"]);
+    assert!(took < Duration::from_secs(8), "{took:?}");
+}
+
+/// A `/proc` that hides others' processes (`hidepid=2`): nobody may conclude that there is none.
+#[test]
+fn who_is_shown_only_its_own_processes_waits_for_the_ttl() {
+    let mount = ["--mount", "mount", "-t", "proc", "-o", "hidepid=2", "proc", "/proc"];
+    let may_mount = Command::new("unshare").args(mount).stderr(std::process::Stdio::null()).status();
+    if !may_mount.is_ok_and(|status| status.success()) {
+        println!("left out: this user may not mount a /proc that hides");
+        return;
+    }
+    let stage = Stage::new();
+    // As an ordinary user, since root is shown everything.
+    let root = stage.world.root();
+    let locked = root.join("locked");
+    std::fs::copy(env!("CARGO_BIN_EXE_locked"), &locked).expect("copy");
+    let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(root).status().expect("chown");
+    assert!(owned.success());
+    let as_nobody = |front: &str, words: &str| {
+        let drop = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+        let mut command = stage.world.command("sh");
+        command.args(["-c", &format!("exec {front} sh -c '{words}'")]).env("LOCKED", &locked).env("DROP", drop);
+        command.env("LOCKED_SESSION", uuid::Uuid::new_v4().to_string());
+        Run::of(command)
+    };
+    let one = as_nobody("", "exec $DROP $LOCKED -r test:x sh -c \"touch begun; exec sleep 60\"");
+    so("it runs", || stage.world.work().join("begun").exists());
+    let keeper = one.keeper();
+    kill(one.wrapper());
+    kill(keeper);
+    let _killed = one.ends();
+    stage.is_empty_soon();
+    let hides = "mount -t proc -o hidepid=2 proc /proc && exec $DROP $LOCKED -r test:x --wait 3s true";
+    let blind = as_nobody("unshare --mount", hides).ends();
+    assert_eq!(blind.code, Some(75), "{}", blind.said);
+    // Root, who works for that user, sees everything.
+    let mut sees = stage.command("sees", &["-r", "test:x", "--wait", "20s"], &["true".to_owned()]);
+    sees.env("SUDO_UID", "65534").env("SUDO_GID", "65534");
+    let sees = Run::of(sees).ends();
+    assert_eq!(sees.code, Some(0), "{}", sees.said);
+}

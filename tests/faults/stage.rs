@@ -1,6 +1,8 @@
 //! The stage: one world, one log, and runs of `locked` that can be looked into.
 #![forbid(unsafe_code)]
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,8 +56,7 @@ impl Stage {
             .env(actor::ID, id)
             .env(actor::UNTIL, self.flag(id))
             .env("LOCKED_SESSION", uuid::Uuid::new_v4().to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
+            .stdout(Stdio::null());
     }
 
     /// Starts it with the plain actor as the program.
@@ -151,6 +152,7 @@ impl Drop for Stage {
 /// A run: the wrapper, and what stands below it.
 pub(crate) struct Run {
     wrapper: Child,
+    said: File,
 }
 
 /// How a wrapper ended.
@@ -161,8 +163,11 @@ pub(crate) struct End {
 }
 
 impl Run {
+    /// Its words go to a file: a pipe would stay open as long as anything that it left behind.
     pub(crate) fn of(mut command: Command) -> Self {
-        Self { wrapper: command.spawn().expect("locked starts") }
+        let said = tempfile::tempfile().expect("a file");
+        command.stderr(said.try_clone().expect("twice"));
+        Self { wrapper: command.spawn().expect("locked starts"), said }
     }
 
     pub(crate) fn wrapper(&self) -> u32 {
@@ -184,10 +189,12 @@ impl Run {
 
     /// Waits until its child lives. A run that ends before says why in the failure.
     pub(crate) fn begins(mut self, stage: &Stage, id: &str) -> Self {
+        let began = Instant::now();
         loop {
             if stage.has_begun(id) {
                 return self;
             }
+            assert!(began.elapsed() < BOUND, "{id} never began");
             if self.has_ended() {
                 panic!("{id} ended before it began: {:?}", self.ends());
             }
@@ -198,7 +205,10 @@ impl Run {
     /// Waits (bounded) until the wrapper has ended.
     pub(crate) fn ends(mut self) -> End {
         so("the wrapper ends", || self.has_ended());
-        let output = self.wrapper.wait_with_output().expect("output");
-        End { code: output.status.code(), said: String::from_utf8_lossy(&output.stderr).into_owned() }
+        let status = self.wrapper.wait().expect("status");
+        let mut said = String::new();
+        self.said.rewind().expect("its beginning");
+        self.said.read_to_string(&mut said).expect("UTF-8");
+        End { code: status.code(), said }
     }
 }

@@ -42,7 +42,7 @@ fn a_sops_that_is_killed_half_way_is_quarantined_at_once() {
 }
 
 /// A stand-in that empties the file, says so, and stays until it is killed.
-fn half_way(stage: &Stage) -> std::ffi::OsString {
+pub(crate) fn half_way(stage: &Stage) -> std::ffi::OsString {
     stage.stand_in(": > \"$file\"; echo up; exec sleep 600")
 }
 
@@ -82,7 +82,7 @@ fn the_program_dies_with_wrapper_and_keeper() {
 
 /// Stopped first, so that neither can act on the other's death. That they are gone is proven at once by who can see every
 /// process; others wait for the lease to end, and here it ends.
-fn kill_everything(stage: &Stage, held: &stage::Held) {
+pub(crate) fn kill_everything(stage: &Stage, held: &stage::Held) {
     let keepers = process::children_of(held.pid());
     assert_eq!(keepers.len(), 1, "the keeper");
     let all: Vec<u32> = keepers.into_iter().chain([held.pid()]).collect();

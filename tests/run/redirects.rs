@@ -138,3 +138,28 @@ fn windows_line_ends_get_a_hint() {
     let said = text(&output.stderr);
     assert!(said.contains("Windows line ends") && said.contains(".gitattributes"), "{said}");
 }
+
+/// Two worktrees of two branches have one chain of copies, and the shell has emptied the file before anybody could look.
+#[test]
+fn a_redirection_is_looked_at_against_this_checkout_and_not_against_another() {
+    let stage = Stage::new();
+    let (work, other) = (stage.world.work(), stage.world.root().join("other"));
+    stage.world.git(&work, &["worktree", "add", "-q", "-b", "feature", other.to_str().expect("UTF-8")]);
+    let head = stage.content();
+    // Here the file comes to hold other keys altogether.
+    fs::remove_file(stage.file()).expect("removed");
+    stage.commit("removed");
+    fs::write(work.join("plain.env"), "OTHER=1\n").expect("plain");
+    silent(&mut shell(&stage, 1, &format!("locked sops encrypt TYPES plain.env > {FILE}")));
+    fs::write(other.join("plain.env"), "FIRST=1\nSECOND=2\n").expect("plain");
+    let line = format!("locked sops encrypt TYPES plain.env > {FILE}");
+    silent(shell(&stage, 2, &line).current_dir(&other));
+    // And what is lost there is not replaced by what is here.
+    stage.world.git(&other, &["checkout", "-q", "--", FILE]);
+    fs::remove_dir_all(stage.world.state().join("copies")).expect("as if it had never been written from there");
+    fs::remove_file(work.join(FILE)).expect("removed");
+    silent(&mut shell(&stage, 1, &line));
+    ends(shell(&stage, 2, &format!("locked sops encrypt no-such-file > {FILE}")).current_dir(&other), 72);
+    silent(stage.locked(2).args(["restore", FILE]).current_dir(&other));
+    assert!(fs::read(other.join(FILE)).expect("file") == head, "HEAD of this worktree");
+}

@@ -36,6 +36,48 @@ fn a_version_can_be_chosen() {
     assert!(said.starts_with("decision: pass"));
 }
 
+/// What a killed sops left empty comes back as it was just before, and not as another branch or worktree has it.
+fn comes_back(stage: &Stage, cwd: &std::path::Path) {
+    let file = cwd.join(FILE);
+    let before = fs::read(&file).expect("file");
+    let path = stage.stand_in(&format!(": > '{}'; kill -9 $$", file.display()));
+    ends(stage.set(2, &[], "A", "1").current_dir(cwd).env("PATH", path), 72);
+    silent(stage.locked(3).args(["restore", FILE]).current_dir(cwd));
+    assert!(fs::read(&file).expect("file") == before, "another version was brought back");
+}
+
+#[test]
+fn the_version_of_this_worktree_comes_back_and_not_that_of_another() {
+    let stage = Stage::new();
+    let (work, other) = (stage.world.work(), stage.world.root().join("other"));
+    stage.world.git(&work, &["worktree", "add", "-q", "-b", "feature", other.to_str().expect("UTF-8")]);
+    silent(stage.set(1, &[], "FEATURE", "1").current_dir(&other));
+    silent(&mut stage.set(1, &[], "MAIN", "1"));
+    comes_back(&stage, &other);
+    comes_back(&stage, &work);
+}
+
+#[test]
+fn the_version_of_this_branch_comes_back_after_a_checkout() {
+    let stage = Stage::new();
+    silent(&mut stage.set(1, &[], "ONE", "1"));
+    stage.commit("one");
+    silent(&mut stage.set(1, &[], "TWO", "1"));
+    stage.commit("two");
+    stage.world.git(&stage.world.work(), &["checkout", "-q", "HEAD~1"]);
+    comes_back(&stage, &stage.world.work());
+}
+
+#[test]
+fn what_was_written_without_a_lease_since_the_last_proof_comes_back_too() {
+    let stage = Stage::new();
+    silent(&mut stage.set(1, &[], "ONE", "1"));
+    let bare =
+        stage.world.sops().args(["set"]).args(super::stage::DOTENV).arg(FILE).args(["[\"BARE\"]", "\"1\""]).status();
+    assert!(bare.expect("sops").success());
+    comes_back(&stage, &stage.world.work());
+}
+
 #[test]
 fn a_mended_file_is_accepted_when_it_is_sound_and_only_then() {
     let stage = Stage::new();

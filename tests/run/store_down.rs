@@ -180,6 +180,17 @@ fn a_full_disk_stops_writers_and_no_reader() {
     );
 }
 
+/// Without it nobody can tell this boot from another, and the leases of whoever can would look expired.
+#[test]
+fn a_machine_without_proc_stops_writers_and_no_reader() {
+    stops_writers_alone(
+        "",
+        "mount -t tmpfs none /proc || exit 99",
+        "which boot this is",
+        "next:  mount -t proc proc /proc",
+    );
+}
+
 #[test]
 fn a_read_only_file_system_stops_writers_and_no_reader() {
     stops_writers_alone(",ro", "true", "mounted read-only", "next:  set LOCKED_STATE_DIR to ");

@@ -173,7 +173,7 @@ fn an_unknown_store_is_refused_and_never_replaced() {
     };
     for value in ["postgres://u:hunter2@db/x", "sqlite:", "Embedded", "/some/file", "sqlit\u{e9}:x"] {
         let Err(error) = open(value) else { panic!("{value} was opened") };
-        assert!(matches!(error, StoreError::Unreachable(_)), "{value}: {error:?}");
+        assert!(matches!(error, StoreError::Unknown(_)), "{value}: {error:?}");
         let text = format!("{error} {error:?}");
         assert!(text.contains("only the embedded store") && !text.contains("hunter2"), "{text}");
     }

@@ -12,13 +12,16 @@ use crate::run::{self, Context};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
-    Claim, Ended, Ending, Holding, LeaseState, Mode, Owner, Receipt, Release, Request, Settlement, Store, StoreError,
+    Claim, Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Mode, Owner, Receipt, Release, Request,
+    Settlement, Store, StoreError,
 };
 use crate::terms::{GrantId, LeaseKey, Resource, SessionId, Times};
 
 use crate::cli::RunOptions;
 use crate::cli::front::refuse;
 use crate::cli::world::{CALL, down};
+
+use super::affected::companions;
 
 /// Held, or not because the store is down.
 pub(super) struct Hold {
@@ -30,8 +33,9 @@ struct Held {
     holding: Holding,
     /// Why the resource was quarantined, when it was.
     reason: Option<String>,
-    /// The session's own earlier commands may have written under what was adopted.
-    carried: bool,
+    /// What may have been written under it on this host: by the command that was found bad, or by the session's own
+    /// earlier ones under what was adopted.
+    carried: Vec<FileRecord>,
 }
 
 impl Hold {
@@ -52,17 +56,21 @@ impl Hold {
     ) -> Result<Self, Exit> {
         let session =
             run::session(context, options.session.map(SessionId)).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
-        let resources: Vec<Resource> = target.resources().cloned().collect();
+        let mut resources: Vec<Resource> = target.resources().cloned().collect();
         let opened = run::open_store(context, state).and_then(|mut store| {
-            let reason = quarantine(store.as_mut(), &resources)?;
-            Ok((store, reason))
+            let live = store.leases(None, CALL)?;
+            Ok((store, live))
         });
-        let (mut store, reason) = match opened {
+        let (mut store, live) = match opened {
             Ok(opened) => opened,
             // Others are at work: it answers, only not now.
             Err(error @ StoreError::Contended(_)) => return Err(down(&error)),
             Err(error) => return Ok(Self::without(&error)),
         };
+        let reason = quarantine(&live, &resources);
+        resources.extend(companions(context, &resources, &live));
+        resources.sort();
+        resources.dedup();
         let owner = Owner {
             session: session.id,
             label: session.label.clone(),
@@ -79,6 +87,12 @@ impl Hold {
     /// Why the resource was quarantined, when it was.
     pub(super) fn reason(&self) -> Option<String> {
         self.held.as_ref().and_then(|held| held.borrow().reason.clone())
+    }
+
+    /// The files on this host that the command that was found bad may have written.
+    pub(super) fn owed(&self) -> Vec<FileRecord> {
+        let held = self.held.as_ref().map(RefCell::borrow);
+        held.filter(|held| held.reason.is_some()).map_or_else(Vec::new, |held| held.carried.clone())
     }
 
     /// Is it quarantined, or can nobody say?
@@ -103,7 +117,7 @@ impl Hold {
 
     /// Gives the lease back undone: a quarantine goes on with its reason, and so does what the session had kept.
     pub(super) fn give_back(&self) -> Result<(), Exit> {
-        let carried = self.held.as_ref().is_some_and(|held| held.borrow().carried);
+        let carried = self.held.as_ref().is_some_and(|held| !held.borrow().carried.is_empty());
         let ending = match self.reason() {
             Some(reason) => Ending::Quarantine { reason },
             None if carried => {
@@ -124,13 +138,13 @@ fn names(holding: &Holding) -> String {
     }
 }
 
-fn quarantine(store: &mut dyn Store, resources: &[Resource]) -> Result<Option<String>, StoreError> {
-    let live = store.leases(Some(resources), CALL)?;
-    let bad = live.into_iter().find(|lease| lease.state == LeaseState::Quarantined);
-    Ok(bad.map(|lease| lease.reason.unwrap_or_default()))
+fn quarantine(live: &[LeaseView], resources: &[Resource]) -> Option<String> {
+    let mut wanted = live.iter().filter(|lease| resources.contains(&lease.resource));
+    let bad = wanted.find(|lease| lease.state == LeaseState::Quarantined);
+    bad.map(|lease| lease.reason.clone().unwrap_or_default())
 }
 
-/// The holding, and whether the session's own earlier commands may have written under it.
+/// The holding, and what may have been written under it on this host.
 fn ask(
     context: &Context,
     patience: Patience,
@@ -138,10 +152,10 @@ fn ask(
     store: &mut dyn Store,
     owner: Owner,
     resources: Vec<Resource>,
-) -> Result<(Holding, bool), Exit> {
+) -> Result<(Holding, Vec<FileRecord>), Exit> {
     let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
     let times = Times::new(None, None, None, None).map_err(|_| Exit::Code(exit::INTERNAL))?;
-    let host_id = owner.host_id.clone();
+    let (host, host_id) = (owner.host.clone(), owner.host_id.clone());
     let request = Request {
         grant: GrantId::random(),
         key: key.clone(),
@@ -163,7 +177,14 @@ fn ask(
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
     match lease::acquire(request, patience, &mut asker).map_err(|error| down(&error))? {
         Obtained::Granted { granted, .. } => {
-            Ok((Holding::Grant { grant, key, resources: granted.tokens }, !granted.carried.is_empty()))
+            let here = granted.carried.into_iter().filter(|debt| debt.host == host);
+            let mut carried: Vec<FileRecord> = Vec::new();
+            for record in here.flat_map(|debt| debt.files) {
+                if !carried.contains(&record) {
+                    carried.push(record);
+                }
+            }
+            Ok((Holding::Grant { grant, key, resources: granted.tokens }, carried))
         }
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
             let now = crate::clock::Clock::wall_ms(context.clock.as_ref());

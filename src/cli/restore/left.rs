@@ -6,6 +6,7 @@ use crate::exit;
 use crate::report::Refusal;
 
 use super::Work;
+use super::version::Version;
 
 /// Why the file is to be replaced.
 pub(super) enum Why {
@@ -31,21 +32,34 @@ pub(super) struct Left {
 
 impl Work<'_> {
     pub(super) fn still_bad(&self, why: String, next: &str) -> Box<Left> {
-        let refusal = Refusal {
-            word: "QUARANTINED",
-            what: format!("{} stays quarantined: {why}", self.shown),
-            why: "only a sound file ends a quarantine".to_owned(),
-            retry: "no".to_owned(),
-            next: next.to_owned(),
+        let (retry, next) = ("no".to_owned(), next.to_owned());
+        let refusal = if self.hold.may_be_quarantined() {
+            Refusal {
+                word: "QUARANTINED",
+                what: format!("{} stays quarantined: {why}", self.shown),
+                why: "only a sound file ends a quarantine".to_owned(),
+                retry,
+                next,
+            }
+        } else {
+            Refusal {
+                word: "REFUSED",
+                what: format!("{} is not restored: {why}", self.shown),
+                why: "it is not quarantined either; nothing was changed".to_owned(),
+                retry,
+                next,
+            }
         };
         Box::new(Left { refusal, status: exit::QUARANTINED })
     }
 
-    pub(super) fn plaintext(&self) -> Box<Left> {
-        let next = format!(
-            "encrypt it with the sops program itself, then locked restore {0} --accept; or throw the plaintext away: locked restore {0} --from proven",
-            self.shown
-        );
+    /// Plaintext is never thrown away unasked; `other` is the version that would come in its place.
+    pub(super) fn plaintext(&self, other: Option<&Version>) -> Box<Left> {
+        let shown = &self.shown;
+        let mut next = format!("encrypt it with the sops program itself, then locked restore {shown} --accept");
+        if let Some(other) = other {
+            next = format!("{next}; or throw the plaintext away: locked restore {shown} --from {}", other.which);
+        }
         self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
     }
 

@@ -3,13 +3,14 @@
 //! brought back, and the quarantine is ended later with `--accept`.
 #![forbid(unsafe_code)]
 
+mod affected;
 mod lease;
 mod left;
 mod version;
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -38,8 +39,10 @@ struct Work<'a> {
     verb: &'a Restore,
     target: Target,
     shown: String,
+    copies: PathBuf,
     chain: Chain,
     arbiter: Arbiter,
+    hold: Hold,
 }
 
 pub(super) fn restore(context: &Context, options: &RunOptions, verb: &Restore) -> Exit {
@@ -52,30 +55,45 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     let target = Namer::new(Local::Make, &env)
         .name(&path)
         .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
+    // Reading a pipe would wait for ever, a device might never end.
+    if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
+        let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());
+        return Err(refuse(
+            &report::misuse(&format!("{shown} is no regular file"), "name the file itself"),
+            exit::USAGE,
+        ));
+    }
     let state = StateDir::open(&env).and_then(|state| state.copies().map(|copies| (state, copies)));
     // Without a state directory there are no copies, and HEAD may still have the file.
-    let copies = state.as_ref().map_or_else(|_| std::path::PathBuf::new(), |(_, copies)| copies.clone());
+    let copies = state.as_ref().map_or_else(|_| PathBuf::new(), |(_, copies)| copies.clone());
+    let hold = match &state {
+        Ok((state, _)) => Hold::take(context, options, state, &target)?,
+        Err(error) => Hold::without(error),
+    };
     let work = Work {
         context,
         verb,
+        hold,
         shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
-        chain: Chain::of(&copies, target.scope(), &target.key),
+        chain: Chain::of(&copies, target.scope(), &target.key, &target.path),
+        copies,
         target,
         arbiter: run::arbiter(context, None),
     };
-    let hold = match &state {
-        Ok((state, _)) => Hold::take(context, options, state, &work.target)?,
-        Err(error) => Hold::without(error),
-    };
-    let outcome = if verb.accept { work.accept() } else { work.bring_back(&hold) };
+    let outcome = work.concerned().and_then(|()| if verb.accept { work.accept() } else { work.bring_back() });
     match outcome {
         Ok(done) => {
-            hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
+            if let Some((reason, refusal)) = work.still_another() {
+                work.hold.settle(Ending::Quarantine { reason }, vec![done.receipt])?;
+                let _the_refusal_has_the_status = answer(verb.json, &done.json, Some(done.text));
+                return Err(refuse(&refusal, exit::QUARANTINED));
+            }
+            work.hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
             Ok(answer(verb.json, &done.json, Some(done.text)))
         }
         Err(left) => {
             let Left { refusal, status } = *left;
-            hold.give_back()?;
+            work.hold.give_back()?;
             Err(refuse(&refusal, status))
         }
     }
@@ -107,15 +125,16 @@ impl Work<'_> {
         Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
     }
 
-    fn bring_back(&self, hold: &Hold) -> Result<Done, Box<Left>> {
+    fn bring_back(&self) -> Result<Done, Box<Left>> {
         let bad =
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
-        let why = self.why_bad(&bad, hold)?;
+        let why = self.why_bad(&bad)?;
+        let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
+        let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
         if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
-            return Err(self.plaintext());
+            return Err(self.plaintext(versions.first()));
         }
-        let versions = version::versions(self.context, &self.chain, &self.target, &content);
         let Some(version) =
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
@@ -144,13 +163,13 @@ impl Work<'_> {
 
     /// What is wrong with the file now. A sound file is never overwritten, unless it is the very one that was found bad:
     /// lost keys, for one, are seen only against what was before.
-    fn why_bad(&self, bad: &Before, hold: &Hold) -> Result<Why, Box<Left>> {
+    fn why_bad(&self, bad: &Before) -> Result<Why, Box<Left>> {
         let Some(content) = &bad.content else { return Ok(Why::Fault(Fault::Missing.to_string())) };
         match self.look(&self.target.path) {
             Verdict::Bad(Fault::Plaintext) => Ok(Why::Plaintext),
             Verdict::Bad(fault) => Ok(Why::Fault(fault.to_string())),
             _ if matches!(canary::sniff(content), Kind::Plain) => Ok(Why::Plaintext),
-            _ if self.chain.is_bad(&Digest::of(content)) && hold.may_be_quarantined() => {
+            _ if self.chain.is_bad(&Digest::of(content)) && self.hold.may_be_quarantined() => {
                 Ok(Why::Fault("it is the one that was found bad".to_owned()))
             }
             _ => {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
+use std::path::Path;
 
 use crate::canary;
 use crate::copies::{Chain, Quality};
@@ -29,20 +30,41 @@ impl Version {
 }
 
 /// The newest of each kind, in the order of preference: the last proven copy, the one before the write, HEAD. What is
-/// as bad as the file itself is no version.
-pub(super) fn versions(context: &Context, chain: &Chain, target: &Target, bad: &[u8]) -> Vec<Version> {
-    let copies = chain.all().unwrap_or_default();
+/// as bad as the file itself is no version. A copy from before the write that is younger than every proven one came by
+/// git or by a write without a lease; when `proves` says that it is sound, it is the last proven one, and an older one
+/// would undo what it holds.
+pub(super) fn versions(
+    context: &Context,
+    chain: &Chain,
+    target: &Target,
+    bad: &[u8],
+    proves: impl Fn(&Path) -> bool,
+) -> Vec<Version> {
+    let here = chain.here().unwrap_or_default();
+    // What another checkout had may be of another branch; HEAD is of this one.
+    let head_first = here.is_empty();
+    let copies = if head_first { chain.all().unwrap_or_default() } else { here };
     let of = |quality: Quality, which: &'static str| {
         copies.iter().filter(|copy| copy.quality == quality).find_map(|copy| {
             let content = fs::read(&copy.path).ok()?;
-            sound(&content, bad).then_some(Version { which, content, made_at: Some(copy.made_at) })
+            let version = Version { which, content, made_at: Some(copy.made_at) };
+            sound(&version.content, bad).then_some((copy, version))
         })
     };
     let head = || {
         let content = target.repository.as_ref()?.head_content(&target.path, &env_of(context)).ok()??;
         sound(&content, bad).then_some(Version { which: "head", content, made_at: None })
     };
-    [of(Quality::Proven, "proven"), of(Quality::PreImage, "before"), head()].into_iter().flatten().collect()
+    let mut kept: Vec<_> =
+        [of(Quality::Proven, "proven"), of(Quality::PreImage, "before")].into_iter().flatten().collect();
+    if let [(proven, _), (before, _)] = &kept[..]
+        && before.made_at > proven.made_at
+        && proves(&before.path)
+    {
+        kept.reverse();
+    }
+    let kept = kept.into_iter().map(|(_, version)| version);
+    if head_first { head().into_iter().chain(kept).collect() } else { kept.chain(head()).collect() }
 }
 
 fn sound(content: &[u8], bad: &[u8]) -> bool {

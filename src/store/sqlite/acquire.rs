@@ -220,8 +220,9 @@ impl Situation {
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()).filter(|(_, fate)| *fate == Fate::Blocks) {
             blockers.extend(in_the_way(connection, row, now)?);
         }
+        let place = self.mine.as_ref().map_or(i64::MAX, |ticket| ticket.id);
         let deadlock = self.wants_what_it_stands_in()
-            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), now)?;
+            || cycle::closes(connection, &self.chain, blockers.iter().map(|it| it.lease.grant).collect(), place, now)?;
         Ok(Acquisition::Busy { blockers, ahead: self.ahead.iter().map(Ticket::ahead).collect(), deadlock })
     }
 
@@ -238,6 +239,7 @@ impl Situation {
             let debts = debt::of(row)?;
             granted.unsettled.extend(debt::to_prove(&debts, &row.resource));
             granted.carried.extend(debt::carried(&debts, &row.resource));
+            granted.reclaimed.extend(debt::to_end(&debts));
             if row.adopted {
                 granted.adopted.push(row.resource.clone());
             }
@@ -261,6 +263,7 @@ impl Situation {
             };
             granted.unsettled.extend(debt::to_prove(&inherited.debts, &wanted.resource));
             granted.carried.extend(debt::carried(&inherited.debts, &wanted.resource));
+            granted.reclaimed.extend(debt::to_end(&inherited.debts));
             if inherited.adopted {
                 granted.adopted.push(wanted.resource.clone());
             }
@@ -277,5 +280,5 @@ impl Situation {
 
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
-    Granted { tokens: vec![], lasts, unsettled: vec![], adopted: vec![], carried: vec![] }
+    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![] }
 }

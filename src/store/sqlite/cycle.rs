@@ -13,11 +13,13 @@ use super::queue::{self, Ticket};
 use super::row;
 
 /// True when one who stands in our way waits, over however many others, for one of ours. `ours` are the grants above the
-/// request, `in_the_way` those that hold what it wants.
+/// request, `in_the_way` those that hold what it wants, `place` the
+/// number of its ticket: of a circle only the youngest request is refused, so that the others go on.
 pub(super) fn closes(
     connection: &Connection,
     ours: &[GrantId],
     in_the_way: Vec<GrantId>,
+    place: i64,
     now: &Now,
 ) -> Result<bool, Fault> {
     if ours.is_empty() {
@@ -25,7 +27,7 @@ pub(super) fn closes(
     }
     let nested: Vec<(Vec<GrantId>, Ticket)> = queue::nested(connection)?
         .into_iter()
-        .filter(|ticket| !ticket.silent(now))
+        .filter(|ticket| ticket.id < place && !ticket.silent(now))
         .map(|ticket| Ok((nest::chain(connection, ticket.within)?, ticket)))
         .collect::<Result<_, Fault>>()?;
     // What a command above us holds is joined; only who joined it before us is in the way.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::door::shown;
 use crate::store::{FileRecord, Unsettled};
-use crate::terms::{FencingToken, Resource};
+use crate::terms::{FencingToken, GrantId, Resource};
 
 use super::fault::Fault;
 use super::row::Row;
@@ -22,6 +22,9 @@ pub(super) struct Debt {
     /// Of this session itself, which went on with it: of interest only to who comes after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     own: bool,
+    /// The grant under which a command may have run: what is left of it must end before the next one starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grant: Option<String>,
 }
 
 impl Debt {
@@ -43,17 +46,21 @@ pub(super) fn of(row: &Row) -> Result<Vec<Debt>, Fault> {
     serde_json::from_str(&row.debt).map_err(|_| Fault::Unreadable("a record of unproven files cannot be read"))
 }
 
-/// What the successor of an unsettled row owes: the row's own debt and the files that it may have written. A file whose
-/// record says nothing new is not repeated, so that a crash that comes again and again does not make the record grow.
+/// What the successor of an unsettled row owes: the row's own debt, the files that it may have written, and the grant
+/// under which a command may have run. A file whose record says nothing new is not repeated, and who still owes to
+/// others has started nothing, so that a crash that comes again and again does not make the record grow.
 pub(super) fn left_by(row: &Row) -> Result<Vec<Debt>, Fault> {
     let mut debts = of(row)?;
+    // What a command below the holder left is under the holder's own token: then the holder did run.
+    let ran = row.runs() && debts.iter().all(|debt| debt.own || debt.token == row.token);
     for debt in &mut debts {
         debt.own = false;
     }
     let mut files = row.files()?;
     files.retain(|file| !debts.iter().any(|debt| debt.host == row.host && debt.files.contains(file)));
-    if !files.is_empty() {
+    if ran || !files.is_empty() {
         debts.push(Debt {
+            grant: ran.then(|| row.grant.to_string()),
             token: row.token,
             holder: row.holder(),
             operation: row.operation.clone(),
@@ -78,7 +85,7 @@ pub(super) fn with(
         serde_json::from_str(debts).map_err(|_| Fault::Unreadable("a record of unproven files cannot be read"))?;
     if !files.is_empty() {
         let (holder, operation, host) = (holder.to_owned(), operation.to_owned(), host.to_owned());
-        debts.push(Debt { token, holder, operation, host, files, own: false });
+        debts.push(Debt { token, holder, operation, host, files, own: false, grant: None });
     }
     text(&debts)
 }
@@ -101,7 +108,14 @@ pub(super) fn all_files(row: &Row) -> Vec<FileRecord> {
 
 /// Those that the holder must prove now.
 pub(super) fn to_prove(debts: &[Debt], resource: &Resource) -> Vec<Unsettled> {
-    debts.iter().filter(|debt| !debt.own).map(|debt| debt.unsettled(resource)).collect()
+    let with_files = debts.iter().filter(|debt| !debt.own && !debt.files.is_empty());
+    with_files.map(|debt| debt.unsettled(resource)).collect()
+}
+
+/// The grants of which something may still run.
+pub(super) fn to_end(debts: &[Debt]) -> Vec<GrantId> {
+    let grants = debts.iter().filter(|debt| !debt.own).filter_map(|debt| debt.grant.as_ref()?.parse().ok());
+    grants.map(GrantId).collect()
 }
 
 /// Those of the session's own earlier commands.

@@ -120,6 +120,10 @@ impl Store for SqliteStore {
         self.ledger.write(limit, |connection, _| queue::leave(connection, grant))
     }
 
+    fn standing(&mut self, grants: &[GrantId], limit: Duration) -> Result<Vec<GrantId>, StoreError> {
+        self.ledger.read(limit, |connection, _| views::standing(connection, grants))
+    }
+
     fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError> {
         self.ledger.read(limit, |connection, now| views::leases(connection, resources, now))
     }

@@ -170,12 +170,12 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
     Ok(())
 }
 
-/// The row stays without expiry.
+/// The row stays without expiry, and with all that it owes: who restores must know which files it is about.
 pub(super) fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \
-             live_device = null, live_inode = null, debt = '[]', expires_ms = null, renewed_at = ?3 where id = ?1",
+             live_device = null, live_inode = null, expires_ms = null, renewed_at = ?3 where id = ?1",
         )?
         .execute((row.id, reason, now.wall))?;
     Ok(())

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row as SqlRow};
 
 use crate::store::door::shown;
 use crate::store::{Ended, HistoryFilter, LeaseView, PastLease, StoredReceipt};
-use crate::terms::{Digest, FencingToken, Resource, Scope, SessionId};
+use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
 use super::fault::Fault;
 use super::ledger::{Now, ms};
@@ -105,4 +105,20 @@ pub(super) fn receipts(connection: &Connection, scope: &Scope, path: &str) -> Re
         })
     })?;
     Ok(chain.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Those of these grants that a live row, a join, a ticket or an unproven debt names.
+pub(super) fn standing(connection: &Connection, grants: &[GrantId]) -> Result<Vec<GrantId>, Fault> {
+    let sql = "select exists (select 1 from leases where grant_id = ?1 and ended_at is null) \
+               or exists (select 1 from joins where grant_id = ?1) \
+               or exists (select 1 from tickets where grant_id = ?1) \
+               or exists (select 1 from leases where ended_at is null and instr(debt, ?1))";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut standing = Vec::new();
+    for &grant in grants {
+        if statement.query_row([grant.to_string()], |row| row.get::<_, bool>(0))? {
+            standing.push(grant);
+        }
+    }
+    Ok(standing)
 }

@@ -91,8 +91,10 @@ pub(crate) fn waiting_in_a_circle_is_refused_at_once(world: &dyn World) {
     let (outer_a, outer_b) = (ana.asks(&["a"]), bob.asks(&["b"]));
     take(&mut *store, &outer_a);
     take(&mut *store, &outer_b);
-    assert!(!deadlocks(&mut *store, &below(&outer_a, ana.waits_for(&["b"]))), "the first to ask just waits");
+    let first = below(&outer_a, ana.waits_for(&["b"]));
+    assert!(!deadlocks(&mut *store, &first), "the first to ask just waits");
     assert!(deadlocks(&mut *store, &below(&outer_b, bob.waits_for(&["a"]))), "the second closes the circle");
+    assert!(!deadlocks(&mut *store, &first), "of a circle only the youngest is refused");
 }
 
 pub(crate) fn who_holds_never_waits_behind_those_who_wait_for_it(world: &dyn World) {
