@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | never started | – | release as failed |
 //! | any | one is bad | quarantine, exit 72 |
-//! | stopped by us, but for a process that lives on | not bad | nobody is let in for one TTL |
+//! | stopped by us or killed, but for a process that lives on | not bad | nobody is let in for one TTL |
 //! | stopped by us, its effect out of reach | not bad | nobody is let in for one TTL |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::canary::{Fault, Verdict};
 use crate::exit::{self, Exit};
 use crate::store::{Ended, Ending};
-use crate::supervise::Outcome;
+use crate::supervise::{Cause, Outcome};
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
@@ -196,7 +196,9 @@ fn unverified(findings: &[Finding]) -> Option<Telling> {
 pub fn status(outcome: Outcome) -> Exit {
     match outcome {
         Outcome::Exited(code) => Exit::Code(code),
-        Outcome::Signaled(signal) => Exit::Signal(signal),
+        Outcome::Signaled(signal)
+        | Outcome::Stopped(Cause::Killed(signal))
+        | Outcome::Stuck { cause: Cause::Killed(signal), .. } => Exit::Signal(signal),
         Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
         Outcome::Stopped(cause) | Outcome::Stuck { cause, .. } if cause.is_loss() => Exit::Code(exit::LOST),
         Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(EDITOR_FAILED),

@@ -39,7 +39,10 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session) {
         Ok(session) => session,
-        Err(refusal) => return Ok(refuse(context, &refusal, exit::USAGE)),
+        Err(refusal) => {
+            live.remove();
+            return Ok(refuse(context, &refusal, exit::USAGE));
+        }
     };
     let job = Job {
         context,
@@ -189,7 +192,15 @@ fn granted_run(
         Ok(Base::Sound(before)) => before,
         Ok(Base::Refused { refusal, status }) => {
             wrapper.dismiss();
-            return Ok(refuse(job.context, &refusal, status).into());
+            let lost = status == exit::LOST;
+            if lost {
+                job.context.account.ended("lost", words.held(job), None);
+            }
+            let exit = refuse(job.context, &refusal, status);
+            if lost {
+                on_lost::run(job, Cause::Gone);
+            }
+            return Ok(exit.into());
         }
         Ok(Base::Left { refusal, status }) => {
             wrapper.dismiss();

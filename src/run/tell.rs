@@ -16,6 +16,8 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
     match outcome {
         Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
         Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
+        // Nothing was lost; that something of it lives on is told below.
+        Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
         Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
         Outcome::NeverStarted(errno) => {
             let error = std::io::Error::from_raw_os_error(errno);

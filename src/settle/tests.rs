@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use super::*;
-use crate::supervise::Cause;
 
 fn finding(verdict: Option<Verdict>) -> Finding {
     Finding { shown: "secrets/x.env.sops".to_owned(), place: "ws-1:/r/secrets/x.env.sops".to_owned(), verdict }
@@ -93,6 +92,9 @@ fn what_cannot_be_stopped_lets_nobody_in() {
             assert_eq!(telling, Some(Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }));
         }
     }
+    let killed = decide(&facts(Outcome::Stuck { cause: Cause::Killed(9), pid: 123 }, false));
+    assert_eq!(killed.ending, Ending::Linger { reason: "process 123 could not be stopped".to_owned() });
+    assert_eq!(killed.exit, Exit::Signal(9), "killed by somebody else, not lost");
     let done = Facts { succeeded: true, keep_asked: false, ..facts(Outcome::Exited(0), true) };
     assert_eq!(decide(&done).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
     let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];

@@ -72,11 +72,10 @@ impl Course {
     }
 
     /// How long a tree that is stopped now gets between TERM and KILL: `usual`, but never longer than is left before
-    /// others may come in, and no time at all when somebody may be in already. No cause: the program was killed, and this
-    /// is the rest of its tree.
-    pub(super) fn grace(&self, cause: Option<Cause>, usual: Duration, now: Moment) -> Duration {
+    /// others may come in, and no time at all when somebody may be in already.
+    pub(super) fn grace(&self, cause: Cause, usual: Duration, now: Moment) -> Duration {
         match cause {
-            Some(Cause::Gone) => Duration::ZERO,
+            Cause::Gone => Duration::ZERO,
             _ => usual.min(now.until(self.stop_at.after(self.watch.times.grace))),
         }
     }
@@ -276,12 +275,12 @@ mod tests {
     #[test]
     fn the_grace_ends_before_others_may_come_in() {
         let (usual, course) = (3 * SECOND, course());
-        assert_eq!(course.grace(Some(Cause::Deadline), usual, at(20.0)), 3 * SECOND);
-        assert_eq!(course.grace(Some(Cause::Deadline), usual, at(22.0)), SECOND, "late by two seconds");
-        assert_eq!(course.grace(Some(Cause::WrapperDied), SECOND / 2, at(22.8)), SECOND / 5);
-        assert_eq!(course.grace(Some(Cause::StoppedJob), usual, at(500.0)), Duration::ZERO);
-        assert_eq!(course.grace(Some(Cause::Gone), usual, at(1.0)), Duration::ZERO, "somebody may be in already");
-        assert_eq!(course.grace(Some(Cause::Revoked), usual, at(1.0)), 3 * SECOND, "it is ours until we end it");
+        assert_eq!(course.grace(Cause::Deadline, usual, at(20.0)), 3 * SECOND);
+        assert_eq!(course.grace(Cause::Deadline, usual, at(22.0)), SECOND, "late by two seconds");
+        assert_eq!(course.grace(Cause::WrapperDied, SECOND / 2, at(22.8)), SECOND / 5);
+        assert_eq!(course.grace(Cause::StoppedJob, usual, at(500.0)), Duration::ZERO);
+        assert_eq!(course.grace(Cause::Gone, usual, at(1.0)), Duration::ZERO, "somebody may be in already");
+        assert_eq!(course.grace(Cause::Revoked, usual, at(1.0)), 3 * SECOND, "it is ours until we end it");
     }
 
     #[test]

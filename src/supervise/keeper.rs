@@ -228,7 +228,7 @@ impl<D: Duty> Keeper<'_, D> {
         if self.settle_at.is_some_and(|at| now >= at)
             && let Phase::Stopped(outcome) = self.course.phase()
         {
-            self.settle(outcome);
+            self.finish(outcome);
             return true;
         }
         false
@@ -259,21 +259,22 @@ impl<D: Duty> Keeper<'_, D> {
             Some(Changed::Signaled(signal)) => Outcome::Signaled(signal),
             _ => return Ok(()),
         };
-        if let Outcome::Signaled(_) = outcome {
-            self.stop_the_rest()?;
-        }
+        let outcome = match outcome {
+            Outcome::Signaled(signal) => self.stop_the_rest(signal)?,
+            outcome => outcome,
+        };
         self.ended(outcome)
     }
 
     /// What a program leaves behind on purpose it leaves at a normal exit. One that was killed left what it was doing,
     /// and that may be writing still.
-    fn stop_the_rest(&mut self) -> io::Result<()> {
+    fn stop_the_rest(&mut self, signal: i32) -> io::Result<Outcome> {
         if tree::descendants(unix::own_pid(), &[]).is_empty() {
-            return Ok(());
+            return Ok(Outcome::Signaled(signal));
         }
         self.link.say(&Tale::Stopping)?;
-        let _what_lives_on_is_not_told = self.stop_tree(None, self.watch.times.grace);
-        Ok(())
+        let outcome = self.stop_tree(Cause::Killed(signal), self.watch.times.grace);
+        Ok(if outcome == Outcome::Stopped(Cause::Killed(signal)) { Outcome::Signaled(signal) } else { outcome })
     }
 
     /// True when there is nothing left to do.
@@ -286,16 +287,14 @@ impl<D: Duty> Keeper<'_, D> {
         }
         let outcome = match self.course.phase() {
             Phase::Ended(outcome) | Phase::Stopped(outcome) => outcome,
-            Phase::Running => {
-                Outcome::stopped(Cause::WrapperDied, &self.stop_tree(Some(Cause::WrapperDied), WRAPPER_DIED_GRACE))
-            }
+            Phase::Running => self.stop_tree(Cause::WrapperDied, WRAPPER_DIED_GRACE),
         };
-        self.settle(outcome);
+        self.finish(outcome);
         Ok(true)
     }
 
-    /// Settles in the place of the wrapper.
-    fn settle(&mut self, outcome: Outcome) {
+    /// The wrapper cannot settle, so we do.
+    fn finish(&mut self, outcome: Outcome) {
         self.duty.finish(outcome, self.course.ends_at());
         if let Outcome::Stuck { cause, .. } = outcome {
             self.outlast(outcome, cause);
@@ -364,12 +363,13 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {
         self.link.say(&Tale::Stopping)?;
-        let outcome = Outcome::stopped(cause, &self.stop_tree(Some(cause), self.watch.times.grace));
+        let outcome = self.stop_tree(cause, self.watch.times.grace);
         self.ended(outcome)
     }
 
-    fn stop_tree(&self, cause: Option<Cause>, usual: Duration) -> Vec<i32> {
+    fn stop_tree(&self, cause: Cause, usual: Duration) -> Outcome {
         let grace = self.course.grace(cause, usual, self.clock.now());
-        tree::stop(unix::own_pid(), &[], grace, self.clock, &|| unix::reap_orphans(self.child))
+        let reap = || unix::reap_orphans(self.child);
+        Outcome::stopped(cause, &tree::stop(unix::own_pid(), &[], grace, self.clock, &reap))
     }
 }

@@ -104,6 +104,7 @@ impl Cause {
             Self::WrapperDied => "wrapper-died",
             Self::KeeperDied => "keeper-died",
             Self::EditorLoop => "editor-loop",
+            Self::Killed(_) => "killed",
         }
     }
 
@@ -118,6 +119,7 @@ impl Cause {
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
             Self::EditorLoop => "was for an edit whose editor was started again and again",
+            Self::Killed(_) => "was for a program that was killed",
         }
     }
 }

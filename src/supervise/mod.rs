@@ -116,13 +116,15 @@ pub enum Cause {
     KeeperDied,
     /// sops started its editor again and again, and nobody was there to see it. The lease was ours all the time.
     EditorLoop,
+    /// The program died by this signal, and what it had left was stopped. The lease was ours all the time.
+    Killed(i32),
 }
 
 impl Cause {
     /// Was the lease lost, or what guards it? (Else we stopped the program for its own sake.)
     #[must_use]
     pub fn is_loss(self) -> bool {
-        self != Self::EditorLoop
+        !matches!(self, Self::EditorLoop | Self::Killed(_))
     }
 }
 

@@ -9,6 +9,10 @@ use crate::clock::{Clock, Moment};
 
 use super::unix;
 
+/// How long nothing but what we may not kill must live before we give it up. It may be ending just now, since we killed
+/// what it waited for; but the wrapper believes a keeper that takes much longer than the grace to be frozen.
+const REFUSES: Duration = Duration::from_millis(100);
+
 /// A living process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Member {
@@ -112,12 +116,18 @@ pub(super) fn stop(root: i32, spared: &[i32], grace: Duration, clock: &dyn Clock
     }
     let limit = clock.now().after(Duration::from_secs(2));
     let mut scan = Scan::new(root, spared);
-    let gone = ended_by(limit, clock, reap, || {
+    let mut refusing: Option<Moment> = None;
+    ended_by(limit, clock, reap, || {
         let living = scan.look();
-        living.iter().for_each(|member| signal(member, libc::SIGKILL));
-        scan.nothing_lives
+        let refused = living.iter().filter(|member| !signal(member, libc::SIGKILL)).count();
+        if refused == 0 || refused < living.len() {
+            refusing = None;
+            return scan.nothing_lives;
+        }
+        let now = clock.now();
+        now >= refusing.get_or_insert(now).after(REFUSES)
     });
-    if gone { Vec::new() } else { descendants(root, spared).iter().map(|member| member.pid).collect() }
+    if scan.nothing_lives { Vec::new() } else { descendants(root, spared).iter().map(|member| member.pid).collect() }
 }
 
 /// True when nothing lived any more before the moment.
@@ -127,8 +137,7 @@ fn ask_to_end(root: i32, spared: &[i32], until: Moment, clock: &dyn Clock, reap:
     ended_by(until, clock, reap, || {
         let living = scan.look();
         for member in living.iter().filter(|member| !told.contains(&(member.pid, member.started))).collect::<Vec<_>>() {
-            signal(member, libc::SIGTERM);
-            signal(member, libc::SIGCONT);
+            let _refused_is_seen_at_the_kill = signal(member, libc::SIGTERM) && signal(member, libc::SIGCONT);
             told.push((member.pid, member.started));
         }
         scan.nothing_lives
@@ -167,7 +176,7 @@ pub(super) fn freeze(root: i32, clock: &dyn Clock) -> Vec<Member> {
     ended_by(clock.now().after(Duration::from_millis(500)), clock, &|| {}, || {
         let running: Vec<Member> = descendants(root, &[]).into_iter().filter(|member| !member.halted()).collect();
         for member in running.iter().filter(|member| !known(&frozen, member)).copied().collect::<Vec<_>>() {
-            signal(&member, libc::SIGSTOP);
+            let _what_refuses_is_not_frozen = signal(&member, libc::SIGSTOP);
             frozen.push(member);
         }
         running.is_empty()
@@ -177,7 +186,9 @@ pub(super) fn freeze(root: i32, clock: &dyn Clock) -> Vec<Member> {
 
 /// Thaws what [`freeze`] froze.
 pub(super) fn thaw(frozen: &[Member]) {
-    frozen.iter().for_each(|member| signal(member, libc::SIGCONT));
+    for member in frozen {
+        let _it_may_be_gone = signal(member, libc::SIGCONT);
+    }
 }
 
 /// Calls `done` until it says so or the moment has come. A descendant that is not a child of ours tells nobody of its
@@ -196,12 +207,11 @@ fn ended_by(moment: Moment, clock: &dyn Clock, reap: &dyn Fn(), mut done: impl F
 }
 
 /// Signals exactly this process: the handle is taken first, then its start time is compared, so that a process id that
-/// was used again meanwhile is never hit.
-fn signal(target: &Member, number: i32) {
-    let Ok(process) = unix::Process::open(target.pid) else { return };
-    if member(target.pid).is_some_and(|now| now.started == target.started) {
-        let _it_may_be_gone_or_not_ours = process.signal(number);
-    }
+/// was used again meanwhile is never hit. False when the process is another user's, and we may not.
+fn signal(target: &Member, number: i32) -> bool {
+    let Ok(process) = unix::Process::open(target.pid) else { return true };
+    let same = member(target.pid).is_some_and(|now| now.started == target.started);
+    !same || !process.signal(number).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// The signals that wait for this process: bit n−1 is signal n.

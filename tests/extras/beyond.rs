@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -167,4 +167,22 @@ fn a_lost_run_says_which_process_lives_on() {
     assert!(said.contains(&format!("process {} is alive and cannot be killed", root.0)), "{said}");
     let told = super::stage::json_in(&place.path().join("state/r"));
     assert_eq!(told["reason"], format!("process {} could not be stopped", root.0));
+}
+
+#[test]
+fn a_killed_program_whose_process_became_root_keeps_everybody_out() {
+    let Some(place) = place_of_nobody() else { return };
+    let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
+                  echo $!; kill -9 $$";
+    let run = Running::start(by_nobody(place.path(), 1).args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", script]));
+    let root = Mortal(run.line.parse().expect("a process id"));
+    let output = run.ended();
+    assert_eq!(output.status.signal(), Some(9), "the program's own end goes out: {}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(said.contains(&format!("process {} could not be stopped", root.0)), "{said}");
+    let refused = by_nobody(place.path(), 2).args(["-n", "-r", RESOURCE, "true"]).output().expect("runs");
+    assert_eq!(refused.status.code(), Some(75), "{}", text(&refused.stderr));
+    kill(root.0);
+    let mut next = by_nobody(place.path(), 2);
+    ends(next.args(["--ttl", "1h", "--wait", "60s", "-r", RESOURCE, "true"]), 0);
 }

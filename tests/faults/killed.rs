@@ -246,7 +246,7 @@ fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwh
     let sops = Sops::new();
     sops.unsettled_write();
     sops.stay("before-decrypt");
-    let slow = Run::of(sops.set(&["--ttl", "1s"], "C", "3"));
+    let slow = Run::of(sops.set(&["--ttl", "1s", "--on-lost", "echo told: $LOCKED_LOST_CAUSE"], "C", "3"));
     sops.came_to("before-decrypt");
     // Its first grant ends while it proves, and another takes the lease and proves too.
     let next = Run::of(sops.set(&["--wait", "20s"], "D", "4"));
@@ -256,6 +256,7 @@ fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwh
     sops.came_to("before-set");
     let ended = slow.ends();
     assert_eq!(ended.code, Some(77), "{}", ended.said);
+    assert!(ended.said.contains("told: gone"), "{}", ended.said);
     sops.go_on("before-set");
     assert_eq!(next.ends().code, Some(0));
     assert_eq!(sops.plain(), "A=1\nB=2\nD=4\n");
