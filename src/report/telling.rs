@@ -62,9 +62,13 @@ pub fn settled(ending: &Ending, resources: &str, receipts: usize) -> String {
 
 /// The child was stopped.
 #[must_use]
-pub fn lost(resources: &str, cause: Cause) -> String {
+///
+/// `now` is who has it now, if the store can say.
+pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
+    let held = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
     stopped(
         resources,
+        &held,
         cause,
         "the program and everything that it had started were stopped, so that no second writer meets them",
     )
@@ -86,13 +90,13 @@ pub fn editor_loop(operation: &str) -> String {
 /// The child was stopped, but for one process of it.
 #[must_use]
 pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {
-    stopped(resources, cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
+    stopped(resources, "", cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
 }
 
-fn stopped(resources: &str, cause: Cause, why: &str) -> String {
+fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
     Refusal {
         word: "LOST",
-        what: format!("the lease of {resources} {}", cause.clause()),
+        what: format!("the lease of {resources} {}{now}", cause.clause()),
         why: why.to_owned(),
         retry: "yes, after a look at the file".to_owned(),
         next: format!("locked status {resources}"),

@@ -104,7 +104,7 @@ pub(super) fn run(
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
     }
     job.context.account.ended("forced", words.held(job), Some(reason));
-    tell::tell(job, outcome, &Decision { telling: None, ..decision.clone() });
+    tell::tell(job, outcome, &Decision { telling: None, ..decision.clone() }, None);
     say_ending(job, &decision);
     wrapper.dismiss();
     Ok(decision.exit.into())

@@ -239,7 +239,9 @@ fn finish(
     let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
     let (word, why) = account::account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
-    tell::tell(job, outcome, &decision);
+    let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
+    let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
+    tell::tell(job, outcome, &decision, now.as_deref());
     if job.context.voice == Voice::Verbose {
         report::say(&report::settled(&decision.ending, &job.wanted(), proofs));
     }
@@ -255,7 +257,7 @@ fn finish(
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
             if lost.is_none() {
-                report::say(&report::lost(&job.wanted(), Cause::Gone));
+                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref()));
                 (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }
@@ -270,6 +272,13 @@ fn finish(
         on_lost::run(job, cause);
     }
     ended
+}
+
+/// Who has what was ours, if the store can say.
+fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
+    let live = store.leases(Some(&job.plan.resources), SETTLE).ok()?;
+    let other = live.iter().find(|lease| lease.grant != job.grant)?;
+    Some(format!("{} ({})", other.session, other.label))
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

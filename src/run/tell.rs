@@ -8,14 +8,14 @@ use crate::supervise::{Cause, Outcome};
 use super::job::Job;
 
 /// Says what needs a person: that the program was stopped or never started, a hint after its own words, and what became
-/// of the lease.
-pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision) {
+/// of the lease; `now` is who has it when it was lost.
+pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Option<&str>) {
     if job.context.voice == Voice::Quiet {
         return;
     }
     match outcome {
         Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
-        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause)),
+        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause, now)),
         // Nothing was lost; that something of it lives on is told below.
         Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
         Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),

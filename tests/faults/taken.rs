@@ -37,9 +37,11 @@ fn it_is_another_grant_now_and_that_one_is_left_alone() {
     let one = stage.start("one", &["--ttl", "3s", "-r", "test:x"]);
     stage.alive("one");
     let other = "update leases set grant_id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', key_hash = 'other', \
-                 expires_ms = expires_ms + 600000 where ended_at is null";
+                 session = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb', label = 'thief@ws-2', expires_ms = expires_ms + 600000 where ended_at is null";
     assert_eq!(stage.sql(other), 1);
-    assert_eq!(one.ends().code, Some(77));
+    let ended = one.ends();
+    assert_eq!(ended.code, Some(77));
+    assert!(ended.said.contains("is not ours any more; bbbbbbbb (thief@ws-2) has it now"), "{}", ended.said);
     stage.is_empty_soon();
     assert_eq!(stage.leases(), 1, "the new holder has it still");
     let busy = stage.start("busy", &["-n", "-r", "test:x"]).ends();

@@ -108,7 +108,7 @@ impl Hold {
         match held.store.settle(&holding, &Settlement { ending, receipts }, CALL) {
             Ok(Release::Released) => Ok(()),
             Ok(Release::NotOurs) => {
-                report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone));
+                report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None));
                 Err(Exit::Code(exit::LOST))
             }
             Err(error) => Err(down(&error)),
