@@ -5,6 +5,7 @@
 mod editors;
 mod endings;
 mod footprint;
+mod foreground;
 mod frozen;
 mod inherited;
 mod jobs;
