@@ -2,8 +2,10 @@
 //! when the lease is. Every observation is made three ways: the program itself, `locked` passing through, `locked`
 //! with a lease.
 
+mod editors;
 mod endings;
 mod footprint;
+mod foreground;
 mod frozen;
 mod inherited;
 mod jobs;

@@ -15,6 +15,7 @@
 mod child;
 mod course;
 mod editor;
+mod foreground;
 mod keeper;
 mod link;
 mod tree;

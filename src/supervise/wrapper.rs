@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
 
+use super::foreground::OwnGroup;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Came, Process, Signals, Timer};
 use super::{Begin, Cause, Entry, Outcome, Watch, tree};
@@ -105,8 +106,8 @@ struct Watcher<'a> {
     /// When we did, if there is no answer yet.
     asked: Option<Moment>,
     child: Option<(i32, Process)>,
-    /// Signals that came before the child did.
-    early: Vec<i32>,
+    /// Signals that came before we knew the child.
+    early: Vec<Came>,
 }
 
 /// Half of the way from one moment to another; the whole when it is short.
@@ -180,27 +181,34 @@ impl Watcher<'_> {
     fn child_is(&mut self, pid: i32) {
         // The keeper does not reap the child before we are done, so this is the child and nobody else.
         let Ok(process) = Process::open(pid) else { return };
-        for signal in std::mem::take(&mut self.early) {
-            let _it_may_have_ended = process.signal(signal);
-        }
         self.child = Some((pid, process));
+        for came in std::mem::take(&mut self.early) {
+            self.hand_on(came);
+        }
     }
 
     fn hand_on(&mut self, came: Came) {
         if came.signal == libc::SIGCONT {
-            self.child_goes_on(None);
-            return;
-        }
-        let told_by_terminal = came.by_kernel && OF_THE_TERMINAL.contains(&came.signal);
-        let echo = !came.by_kernel && came.sender > 0 && tree::belongs(came.sender, self.wrapper.keeper);
-        if told_by_terminal || echo {
-            return;
-        }
-        match &self.child {
-            Some((_, process)) => {
-                let _it_may_have_ended = process.signal(came.signal);
+            match self.child.as_ref().and_then(|(pid, _)| OwnGroup::of(*pid)) {
+                Some(own) => self.group_goes_on(own, came.sender),
+                None => self.child_goes_on(None),
             }
-            None => self.early.push(came.signal),
+            return;
+        }
+        let Some((pid, process)) = &self.child else {
+            self.early.push(came);
+            return;
+        };
+        if came.by_kernel && OF_THE_TERMINAL.contains(&came.signal) {
+            // The terminal told our whole group, and so the child; unless it has left.
+            if let Some(own) = OwnGroup::of(*pid).filter(|_| OwnGroup::stands_for_ours()) {
+                own.signal(came.signal);
+            }
+            return;
+        }
+        let echo = !came.by_kernel && came.sender > 0 && tree::belongs(came.sender, self.wrapper.keeper);
+        if !echo {
+            let _it_may_have_ended = process.signal(came.signal);
         }
     }
 
@@ -211,14 +219,42 @@ impl Watcher<'_> {
         if !tree::member(*pid).is_some_and(|child| child.halted()) {
             return;
         }
+        let own = OwnGroup::of(*pid);
+        // It left the foreground with our group, and needs the terminal: had it been started without us, it had it.
+        if let Some(own) = own
+            && [libc::SIGTTIN, libc::SIGTTOU].contains(&signal)
+            && OwnGroup::stands_for_ours()
+            && own.take_terminal()
+        {
+            own.signal(libc::SIGCONT);
+            return;
+        }
         unix::halt_self(signal);
+        let mut continued_by = 0;
         while let Some(came) = self.signals.next() {
-            // The one that continued us is dealt with below.
-            if came.signal != libc::SIGCONT {
+            if came.signal == libc::SIGCONT {
+                continued_by = came.sender;
+            } else {
                 self.hand_on(came);
             }
         }
-        self.child_goes_on(before);
+        match own {
+            Some(own) => self.group_goes_on(own, continued_by),
+            None => self.child_goes_on(before),
+        }
+    }
+
+    /// We were continued, and a group of the child's own is nobody's but ours to continue; unless the keeper woke us,
+    /// which it does because the child goes on already.
+    fn group_goes_on(&self, own: OwnGroup, continued_by: i32) {
+        // Order: the terminal first, or it is stopped again for reading.
+        own.take_terminal_back();
+        if continued_by != self.wrapper.keeper
+            && let Some((pid, _)) = &self.child
+            && tree::member(*pid).is_some_and(|child| child.halted())
+        {
+            own.signal(libc::SIGCONT);
+        }
     }
 
     /// We were continued. A shell continues the whole group, and then the child runs at once; whoever continued us alone

@@ -26,10 +26,11 @@ while (1) {
 }
 "#;
 
-const SHELLS: [&[&str]; 3] = [&["bash", "--norc", "--noprofile", "-i"], &["zsh", "-f", "-y", "-i"], &["dash", "-i"]];
+pub(crate) const SHELLS: [&[&str]; 3] =
+    [&["bash", "--norc", "--noprofile", "-i"], &["zsh", "-f", "-y", "-i"], &["dash", "-i"]];
 
 /// A terminal with this shell on it, in a directory with the talker.
-fn shell(ways: &Ways, way: Way, words: &[&str]) -> Terminal {
+pub(crate) fn shell(ways: &Ways, way: Way, words: &[&str]) -> Terminal {
     std::fs::write(ways.world.work().join("talker"), TALKER).expect("talker");
     let mut terminal = Terminal::new(ways, way, words);
     terminal.line("stty -echo; unset HISTFILE");
@@ -48,7 +49,7 @@ fn everywhere(test: impl Fn(&mut Terminal, &str)) {
     }
 }
 
-fn leave(terminal: &mut Terminal, what: &str) {
+pub(crate) fn leave(terminal: &mut Terminal, what: &str) {
     terminal.line("quit");
     // zsh and dash may still have to say something about the job.
     terminal.line("echo status=$?");
@@ -258,46 +259,5 @@ fn without_a_shell_the_stop_key_stops_nothing() {
         terminal.see("<INT 1>");
         terminal.line("quit");
         assert_eq!(terminal.end(), 7, "{way:?}");
-    }
-}
-
-#[test]
-fn an_editor_without_a_terminal_does_its_work() {
-    for way in [Way::Itself, Way::Passing] {
-        let ways = Ways::new();
-        let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
-        let sops = ["sops", "edit", "--input-type", "dotenv", "--output-type", "dotenv", "x.env.sops"];
-        let output = ways.run(way, &sops, r#"export EDITOR="sed -i s/A=1/A=2/"; "${me[@]}" < /dev/null"#);
-        assert_eq!(output.status.code(), Some(0), "{way:?}: {output:?}");
-        assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=2\n", "{way:?}");
-    }
-}
-
-#[test]
-fn an_editor_is_stopped_and_brought_back() {
-    for way in [Way::Itself, Way::Passing] {
-        let ways = Ways::new();
-        let file = ways.world.encrypted("x.env.sops", "A=1\n", "dotenv");
-        let mut terminal = shell(&ways, way, SHELLS[0]);
-        terminal.line(
-            "export EDITOR='vim -u NONE -N -n'; $ME sops edit --input-type dotenv --output-type dotenv x.env.sops",
-        );
-        terminal.see("A=1");
-        for _ in 0..2 {
-            terminal.keys("\x1a");
-            terminal.job_stops();
-            terminal.line("fg");
-            terminal.see("A=1");
-        }
-        terminal.keys(":sus\r");
-        terminal.job_stops();
-        terminal.line("fg");
-        terminal.see("A=1");
-        terminal.keys("oB=2\x1b:wq\r");
-        // The editor gives the screen back, and the shell is there again.
-        terminal.see("\x1b[?1049l");
-        terminal.see("$ ");
-        terminal.prompt();
-        assert_eq!(ways.world.decrypted(&file, "dotenv"), "A=1\nB=2\n", "{way:?}: {}", terminal.whole());
     }
 }
