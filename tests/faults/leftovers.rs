@@ -23,8 +23,11 @@ fn orphaned(ttl: &str) -> (Stage, u32) {
     (stage, daemon)
 }
 
+/// Frozen first, so that neither can act on the other's death.
 fn kill_both(run: &Run) {
     let keeper = run.keeper();
+    freeze(keeper);
+    freeze(run.wrapper());
     kill(run.wrapper());
     kill(keeper);
 }
