@@ -171,7 +171,7 @@ fn a_job_of_a_script_that_is_stopped_ends_with_the_script() {
     for way in ALL {
         let ways = Ways::new();
         let mut terminal = shell(&ways, way, SHELLS[0]);
-        terminal.line(r#"$ME bash -c 'set -m; perl -e "print qq(pid \$\$\n); do q(./talker)" ; exit $?'"#);
+        terminal.line(r#"$ME bash -c 'set -m; perl -e "\$| = 1; print qq(pid \$\$\n); do q(./talker)" ; exit $?'"#);
         terminal.see("pid ");
         let pid = terminal.see("\r\n");
         terminal.see("<ready>");

@@ -7,12 +7,11 @@ use super::ways::{ALL, Way, Ways, alive, wait_for_text};
 
 /// Says every signal that it gets and every line that it reads; "quit" ends it with 7, "halt X" lets it send X to itself.
 const TALKER: &str = r#"
-$| = 1;
 my %count;
 for my $name (qw(INT QUIT WINCH)) {
-    $SIG{$name} = sub { print "<$name ", ++$count{$name}, ">\n" };
+    $SIG{$name} = sub { syswrite STDOUT, "<$name " . ++$count{$name} . ">\n" };
 }
-print "<ready>\n";
+syswrite STDOUT, "<ready>\n";
 while (1) {
     my $line = "";
     my $got = sysread(STDIN, $line, 100);
@@ -21,8 +20,8 @@ while (1) {
     # What is typed while a shell still edits lines may come with the other end of line.
     $line =~ s/[\r\n]+\z//;
     exit 7 if $line eq "quit";
-    if ($line =~ /^halt (\w+)/) { kill $1, $$; print "<goes on>\n"; next }
-    print "<got $line>\n";
+    if ($line =~ /^halt (\w+)/) { kill $1, $$; syswrite STDOUT, "<goes on>\n"; next }
+    syswrite STDOUT, "<got $line>\n";
 }
 "#;
 

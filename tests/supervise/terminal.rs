@@ -51,6 +51,8 @@ impl Terminal {
             .args(words)
             .env("ME", way.prefix().join(" "))
             .env("TERM", "xterm")
+            // Handlers run at once: a signal just before a read would else be handled after it, that is, never.
+            .env("PERL_SIGNALS", "unsafe")
             .env("PS1", "$ ")
             .env("PROMPT", "$ ")
             .stdin(Stdio::piped())
