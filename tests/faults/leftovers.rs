@@ -23,13 +23,14 @@ fn orphaned(ttl: &str) -> (Stage, u32) {
     (stage, daemon)
 }
 
-/// Frozen first, so that neither can act on the other's death.
+/// Frozen first, so that neither can act on the other's death; and the keeper first, since a wrapper's death orphans its
+/// group, which the kernel then continues.
 fn kill_both(run: &Run) {
     let keeper = run.keeper();
     freeze(keeper);
     freeze(run.wrapper());
-    kill(run.wrapper());
     kill(keeper);
+    kill(run.wrapper());
 }
 
 #[test]

@@ -104,10 +104,12 @@ fn a_killed_keeper_ends_the_tree_and_the_wrapper_says_why() {
 fn after_both_are_killed_the_next_waits_for_the_last_process_and_not_for_the_ttl() {
     let mut running = Running::new(TREE);
     let keeper = running.keeper.parse().ok().and_then(Pid::from_raw).expect("a pid");
-    // Stopped first, so that neither acts on the other's death.
+    // Stopped first, so that neither acts on the other's death; and the keeper first, since the wrapper's death orphans
+    // its group, which the kernel then continues.
     kill_process(keeper, Signal::STOP).expect("ours");
-    running.kill_wrapper();
+    kill_process(Pid::from_child(&running.wrapper), Signal::STOP).expect("ours");
     kill_process(keeper, Signal::KILL).expect("ours");
+    running.kill_wrapper();
     let child = running.pids.pop().expect("the program itself");
     eventually("the program dies with its keeper", || !alive(&child));
     for pid in running.pids.clone() {
