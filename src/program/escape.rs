@@ -9,17 +9,20 @@ use super::Program;
 /// They start a command as another user, whom we may not signal.
 const LAUNCHERS: [&str; 4] = ["sudo", "doas", "su", "pkexec"];
 
+/// They have the work done elsewhere: on another host, by an engine, by a service. It goes on when they are stopped.
+const REMOTE: [&str; 8] = ["ssh", "scp", "sftp", "rsync", "docker", "docker-compose", "podman", "gh"];
+
 /// The bits of a file that runs with another identity than its caller's (`S_ISUID`, `S_ISGID`; inode(7)).
 const OTHER_IDENTITY: u32 = 0o6000;
 
 impl Program {
-    /// Whether what it starts may outlive us: it becomes another user, so that our signals do not reach it, and the
+    /// Whether what it starts may outlive us: it is done elsewhere, or it becomes another user, so that our signals do not reach it, and the
     /// kernel takes away the signal that would end it with its keeper (`PR_SET_PDEATHSIG` is cleared when a setuid or
     /// setgid file is executed; prctl(2)).
     #[must_use]
     pub fn escapes(&self, cwd: &Path) -> bool {
-        let launches = LAUNCHERS.iter().any(|name| self.name == *name);
-        launches || std::fs::metadata(cwd.join(&self.path)).is_ok_and(|file| file.mode() & OTHER_IDENTITY != 0)
+        let named = LAUNCHERS.iter().chain(&REMOTE).any(|name| self.name == *name);
+        named || std::fs::metadata(cwd.join(&self.path)).is_ok_and(|file| file.mode() & OTHER_IDENTITY != 0)
     }
 }
 
@@ -31,13 +34,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launchers_and_files_of_another_identity_escape() {
+    fn launchers_clients_and_files_of_another_identity_escape() {
         let directory = tempfile::tempdir().expect("directory");
         for (name, mode, escapes) in [
             ("sudo", 0o755, true),
             ("doas", 0o755, true),
             ("su", 0o755, true),
             ("pkexec", 0o755, true),
+            ("ssh", 0o755, true),
+            ("docker", 0o755, true),
+            ("gh", 0o755, true),
             ("sops", 0o755, false),
             ("sudoku", 0o755, false),
             ("setuid", 0o4755, true),
