@@ -66,6 +66,7 @@ macro_rules! every_promise {
             nest: a_hold_between_commands_is_not_taken_from_below_a_command;
             nest: a_bad_file_of_a_join_quarantines_when_the_holder_is_done;
             nest: a_dead_join_is_reclaimed_and_owed;
+            nest: a_remote_effect_below_is_the_holder_s_too;
             nest: a_restore_takes_a_quarantine_over_and_owes_it_until_it_is_done;
             rest: an_explicit_hold_is_adopted_and_handed_back;
             rest: a_hold_is_not_handed_back_when_a_person_ends_it;

@@ -130,6 +130,10 @@ pub(super) fn join(connection: &Connection, row: &Row, below: GrantId, request: 
             inode,
             debt::text(&request.files)?,
         ])?;
+    if request.remote {
+        // What is done elsewhere for the command below is done under the holder's lease.
+        connection.prepare_cached("update leases set remote = 1 where id = ?1")?.execute([row.id])?;
+    }
     Ok(())
 }
 

@@ -143,6 +143,19 @@ pub(crate) fn a_dead_join_is_reclaimed_and_owed(world: &dyn World) {
     settled(&mut *store, &held, kept(false));
 }
 
+pub(crate) fn a_remote_effect_below_is_the_holder_s_too(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let outer = ana.asks(&["a"]);
+    take(&mut *store, &outer);
+    let inner = Request { remote: true, ..below(&outer, ana.asks(&["a"])) };
+    take(&mut *store, &inner);
+    // Both die; the effect may run on.
+    let gone = vec![inner.grant, outer.grant];
+    let (blockers, _) = busy(&mut *store, &Request { gone, ..bob.asks(&["a"]) });
+    assert_eq!(blockers[0].lease.state, LeaseState::Remote);
+}
+
 pub(crate) fn a_restore_takes_a_quarantine_over_and_owes_it_until_it_is_done(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob) = two();
