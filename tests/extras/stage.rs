@@ -5,14 +5,11 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::world::World;
-
-/// The end of every wait.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) use crate::world::ends::{LIMIT, ends, says, text, until};
 
 /// The SOPS file, by its path in `work`.
 pub(crate) const FILE: &str = "secrets/app.yaml";
@@ -167,37 +164,6 @@ pub(crate) fn bounded(command: &mut Command) -> (Option<i32>, String) {
     let mut run = Running { child, line: String::new() };
     let status = until("it ends", || run.child.try_wait().expect("waited"));
     (status.code(), fs::read_to_string(said.path()).expect("UTF-8"))
-}
-
-/// Runs it, and wants this exit status.
-#[track_caller]
-pub(crate) fn ends(command: &mut Command, status: i32) -> Output {
-    let output = command.output().expect("it runs");
-    assert_eq!(output.status.code(), Some(status), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    output
-}
-
-/// Runs it, wants this exit status, and answers what it said on standard error.
-#[track_caller]
-pub(crate) fn says(command: &mut Command, status: i32) -> String {
-    text(&ends(command, status).stderr)
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Looks until it is so.
-#[track_caller]
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < LIMIT, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Ended; one that waits to be reaped has ended too.

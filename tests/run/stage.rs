@@ -6,13 +6,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
 
 use crate::world::World;
-
-/// How long anything may take before a test says that it never came.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) use crate::world::ends::{LIMIT, ends, says, text, until};
 
 /// The file that most tests write.
 pub(crate) const FILE: &str = "secrets/monitoring.env.sops";
@@ -193,43 +190,12 @@ impl Drop for Held {
     }
 }
 
-/// Runs it, and wants this exit status.
-#[track_caller]
-pub(crate) fn ends(command: &mut Command, status: i32) -> Output {
-    let output = command.output().expect("it runs");
-    assert_eq!(output.status.code(), Some(status), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    output
-}
-
-/// Runs it, and wants this exit status; the answer is what it said on standard error.
-#[track_caller]
-pub(crate) fn says(command: &mut Command, status: i32) -> String {
-    text(&ends(command, status).stderr)
-}
-
 /// Runs it, and wants success without a word on standard error; the answer is its standard output.
 #[track_caller]
 pub(crate) fn silent(command: &mut Command) -> String {
     let output = ends(command, 0);
     assert_eq!(text(&output.stderr), "", "{command:?}");
     text(&output.stdout)
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Looks until it is so; `LIMIT` is the end.
-#[track_caller]
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < LIMIT, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Every file below a directory.

@@ -1,5 +1,7 @@
 //! The test world: a directory of its own with its own HOME, its own state, an age key, and the real programs.
 
+pub(crate) mod ends;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
