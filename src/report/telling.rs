@@ -121,7 +121,7 @@ fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
 #[must_use]
 pub fn kept_by_keeper(resources: &str, why: &str) -> String {
     format!(
-        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends"
+        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends, then the next command does it"
     )
 }
 
