@@ -79,6 +79,22 @@ const TARGETS: [(&str, Target); 6] = [
 const BINDINGS: [(&str, Binding); 3] =
     [("disable", Binding::Disable), ("prefer", Binding::Prefer), ("require", Binding::Require)];
 
+impl SslMode {
+    /// As it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        MODES.iter().find(|(_, mode)| *mode == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Target {
+    /// As it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        TARGETS.iter().find(|(_, target)| *target == self).map_or("", |(name, _)| name)
+    }
+}
+
 pub(super) fn mode(given: &Parameters) -> Result<SslMode, AddressError> {
     let system = given.get("sslrootcert") == Some("system");
     match one_of(given, "sslmode", &MODES, "disable, allow, prefer, require, verify-ca or verify-full")? {
