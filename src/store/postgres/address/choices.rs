@@ -122,7 +122,9 @@ pub(super) fn direct(given: &Parameters, mode: SslMode) -> Result<bool, AddressE
     let choices = [("postgres", false), ("direct", true)];
     let direct = one_of(given, "sslnegotiation", &choices, "postgres or direct")?.unwrap_or(false);
     match direct && mode < SslMode::Require {
-        true => Err(AddressError::Value { key: "sslmode", expected: "require or stronger, since sslnegotiation is direct" }),
+        true => {
+            Err(AddressError::Value { key: "sslmode", expected: "require or stronger, since sslnegotiation is direct" })
+        }
         false => Ok(direct),
     }
 }
@@ -134,7 +136,12 @@ pub(super) fn shuffled(given: &Parameters) -> Result<bool, AddressError> {
 
 /// The oldest and the newest version. What is older than 1.2 we never speak.
 pub(super) fn versions(given: &Parameters) -> Result<(TlsVersion, TlsVersion), AddressError> {
-    let oldest = [("TLSv1", TlsVersion::V12), ("TLSv1.1", TlsVersion::V12), ("TLSv1.2", TlsVersion::V12), ("TLSv1.3", TlsVersion::V13)];
+    let oldest = [
+        ("TLSv1", TlsVersion::V12),
+        ("TLSv1.1", TlsVersion::V12),
+        ("TLSv1.2", TlsVersion::V12),
+        ("TLSv1.3", TlsVersion::V13),
+    ];
     let min = one_of(given, "ssl_min_protocol_version", &oldest, "TLSv1.2 or TLSv1.3")?.unwrap_or(TlsVersion::V12);
     let max = one_of(given, "ssl_max_protocol_version", &oldest[2..], "TLSv1.2 or TLSv1.3")?.unwrap_or(TlsVersion::V13);
     match min <= max {

@@ -14,8 +14,8 @@ const PORT: u16 = 5432;
 /// Where packagers and PostgreSQL itself put the socket.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// One server that may answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One server that may answer. Its `Debug` is its `Display`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// Where it is.
     pub place: Place,
@@ -60,6 +60,12 @@ impl fmt::Display for Endpoint {
     }
 }
 
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Endpoint {
     /// The name by which a password file knows it.
     pub(super) fn password_name(&self) -> String {
@@ -75,7 +81,8 @@ impl Endpoint {
 /// The endpoints of `host`, `hostaddr` and `port`, without passwords. As in libpq the lists must fit each other, one
 /// port serves all, and an empty host is the default socket.
 pub(super) fn list(given: &Parameters) -> Result<Vec<Endpoint>, AddressError> {
-    let split = |key: &str| given.get(key).filter(|text| !text.is_empty()).map(|text| text.split(',').collect::<Vec<_>>());
+    let split =
+        |key: &str| given.get(key).filter(|text| !text.is_empty()).map(|text| text.split(',').collect::<Vec<_>>());
     let (names, addresses, ports) = (split("host"), split("hostaddr"), split("port"));
     let hosts = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     if let Some(names) = names.as_ref().filter(|names| names.len() != hosts) {

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Neither a URI of PostgreSQL nor key=value.
-    #[error("the connection string is of an unknown kind: it begins with another scheme than postgres:// or postgresql://")]
+    #[error(
+        "the connection string is of an unknown kind: it begins with another scheme than postgres:// or postgresql://"
+    )]
     Scheme,
     /// Its form is wrong; what, and after which parameter.
     #[error("the connection string cannot be read: {what}{}", after.map(|key| format!(", after `{key}`")).unwrap_or_default())]

@@ -43,7 +43,8 @@ impl Passfile {
     pub(super) fn password(&self, host: &str, port: u16, database: &str, user: &str) -> Option<Secret> {
         let port = port.to_string();
         self.lines.iter().find_map(|line| {
-            let rest = [host, &port, database, user].iter().try_fold(line.as_str(), |rest, wanted| field(rest, wanted))?;
+            let rest =
+                [host, &port, database, user].iter().try_fold(line.as_str(), |rest, wanted| field(rest, wanted))?;
             Some(Secret::new(unescaped(rest)))
         })
     }

@@ -1,6 +1,7 @@
 //! What the parameters mean together.
 #![forbid(unsafe_code)]
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use super::passfile::Passfile;
 use super::secret::Secret;
 use super::surroundings::Surroundings;
 
-/// A database and every way to it. `Debug` shows no password.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A database and every way to it. Its `Debug` shows no password, and of a string that may have been misread nothing.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// Servers in the order in which they are tried; never empty.
     pub endpoints: Vec<Endpoint>,
@@ -41,6 +42,17 @@ pub struct Address {
     pub notes: Vec<Note>,
     /// The string may have been misread: user, host and database of it are not shown.
     pub doubtful: bool,
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut told = f.debug_struct("Address");
+        told.field("endpoints", &self.endpoints).field("notes", &self.notes).field("mode", &self.protection.mode);
+        if !self.doubtful {
+            told.field("user", &self.user).field("database", &self.database).field("target", &self.target);
+        }
+        told.finish_non_exhaustive()
+    }
 }
 
 /// How the way to the server is protected. Paths are as given; files are read only when TLS is used.

@@ -57,7 +57,9 @@ fn host(name: &GeneralName) -> Option<String> {
     match name {
         GeneralName::DnsName(name) => Some(name.to_string()),
         GeneralName::IpAddress(bytes) => match bytes.as_bytes() {
-            four if four.len() == 4 => <[u8; 4]>::try_from(four).ok().map(|four| std::net::IpAddr::from(four).to_string()),
+            four if four.len() == 4 => {
+                <[u8; 4]>::try_from(four).ok().map(|four| std::net::IpAddr::from(four).to_string())
+            }
             rest => <[u8; 16]>::try_from(rest).ok().map(|sixteen| std::net::IpAddr::from(sixteen).to_string()),
         },
         _ => None,

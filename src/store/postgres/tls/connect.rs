@@ -195,7 +195,9 @@ fn judge(address: &Address, endpoint: &Endpoint, error: &tokio_postgres::Error) 
     match (kind.as_str(), TlsFault::of(error)) {
         // In TLS 1.3 the server's word on our certificate comes after the handshake.
         (_, fault @ TlsFault::ClientCertificate) => Next::Go(ConnectError::Tls { server, fault, chain: why }),
-        ("invalid configuration", _) if why.contains("password missing") => Next::Stop(ConnectError::NoPassword { server }),
+        ("invalid configuration", _) if why.contains("password missing") => {
+            Next::Stop(ConnectError::NoPassword { server })
+        }
         ("invalid configuration" | "authentication error", _) => Next::Stop(ConnectError::Login { server, why }),
         _ => Next::Go(ConnectError::Unreachable { server, why }),
     }

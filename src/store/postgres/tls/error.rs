@@ -61,7 +61,9 @@ impl TlsError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::File { key, .. } | Self::Content { key, .. } => format!("correct that file, or name another one in {key}"),
+            Self::File { key, .. } | Self::Content { key, .. } => {
+                format!("correct that file, or name another one in {key}")
+            }
             Self::OpenKey { path, .. } => format!("chmod 600 {}", path.display()),
             Self::NoRoots { .. } | Self::NoSystemRoots => {
                 "name the file of the server's CA: sslrootcert=FILE (or system, for a public authority)".to_owned()

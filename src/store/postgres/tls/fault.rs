@@ -124,8 +124,12 @@ impl TlsFault {
                 "make the certificate anew with extensions (openssl x509 -req -extfile, with subjectAltName)"
             }
             Self::BadCertificate => "see the text in brackets; make the server's certificate anew",
-            Self::Versions => "enable TLS 1.2 or 1.3 at the server; check ssl_min_protocol_version and ssl_max_protocol_version",
-            Self::ClientCertificate => "name your certificate and key in sslcert and sslkey, signed by a CA of the server's",
+            Self::Versions => {
+                "enable TLS 1.2 or 1.3 at the server; check ssl_min_protocol_version and ssl_max_protocol_version"
+            }
+            Self::ClientCertificate => {
+                "name your certificate and key in sslcert and sslkey, signed by a CA of the server's"
+            }
             Self::HungUp => "take sslnegotiation=direct out (it needs PostgreSQL 17); else see the server's log",
             Self::Other => "see the text in brackets, and the server's log",
         };

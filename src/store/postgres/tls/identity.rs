@@ -28,7 +28,8 @@ pub(super) fn load(
     let Some(path) = files::find(around, protection, "sslcert", given, "postgresql.crt")? else { return Ok(None) };
     let chain = roots::certificates(around, "sslcert", &path)?;
     let key = files::find(around, protection, KEY, protection.key.as_deref(), "postgresql.key")?;
-    let key = key.ok_or(TlsError::Content { key: "sslcert", path, what: "has no private key beside it: sslkey is missing" })?;
+    let key =
+        key.ok_or(TlsError::Content { key: "sslcert", path, what: "has no private key beside it: sslkey is missing" })?;
     let wrong = |what| TlsError::Content { key: KEY, path: key.clone(), what };
     let private = provider
         .key_provider
@@ -52,7 +53,9 @@ fn private(around: &dyn Surroundings, path: &Path) -> Result<PrivateKeyDer<'stat
     let forbidden = if look.of_root { 0o037 } else { 0o077 };
     match look {
         look if !look.plain => return Err(wrong("is no plain file")),
-        look if look.mode & forbidden != 0 => return Err(TlsError::OpenKey { path: path.to_owned(), mode: look.mode & 0o777 }),
+        look if look.mode & forbidden != 0 => {
+            return Err(TlsError::OpenKey { path: path.to_owned(), mode: look.mode & 0o777 });
+        }
         _ => {}
     }
     let bytes = files::read(around, KEY, path)?;

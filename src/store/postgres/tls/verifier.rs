@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key};
+use rustls::crypto::{
+    CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
+};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 
@@ -62,7 +64,9 @@ impl Verifier {
             )) => Ok(()),
             // A self-signed certificate made by the recipe in PostgreSQL's manual is its own authority, which the library
             // does not take for a server's. Given to us as it is, it needs no chain; its times were looked at before.
-            Err(error) if is(&error, "CaUsedAsEndEntity") && trusted.given.iter().any(|given| given == certificate) => Ok(()),
+            Err(error) if is(&error, "CaUsedAsEndEntity") && trusted.given.iter().any(|given| given == certificate) => {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
