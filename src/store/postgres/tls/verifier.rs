@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
-    CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
+    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+    verify_tls13_signature_with_raw_key,
 };
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
@@ -71,6 +72,27 @@ impl Verifier {
         }
     }
 
+    fn algorithms(&self) -> &WebPkiSupportedAlgorithms {
+        &self.provider.signature_verification_algorithms
+    }
+
+    /// The library reads no certificate of version 1; what signs the handshake is its key alone.
+    fn or_by_key(
+        &self,
+        answer: Result<HandshakeSignatureValid, Error>,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        match answer {
+            Err(error) if is(&error, "UnsupportedCertVersion") => {
+                let key = public_key(certificate).ok_or(error)?;
+                verify_tls13_signature_with_raw_key(message, &key, signature, self.algorithms())
+            }
+            answer => answer,
+        }
+    }
+
     fn name(certificate: &CertificateDer<'_>, server: &ServerName<'_>, host: &str) -> Result<(), Error> {
         let parsed = rustls::server::ParsedCertificate::try_from(certificate)?;
         if rustls::client::verify_server_name(&parsed, server).is_ok() {
@@ -122,7 +144,8 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+        let answer = verify_tls12_signature(message, certificate, signature, self.algorithms());
+        self.or_by_key(answer, message, certificate, signature)
     }
 
     /// Also without any demand the server must own the certificate's key: channel binding rests on it.
@@ -132,17 +155,11 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        match verify_tls13_signature(message, certificate, signature, algorithms) {
-            Err(error) if is(&error, "UnsupportedCertVersion") => {
-                let key = public_key(certificate).ok_or(error)?;
-                verify_tls13_signature_with_raw_key(message, &key, signature, algorithms)
-            }
-            answer => answer,
-        }
+        let answer = verify_tls13_signature(message, certificate, signature, self.algorithms());
+        self.or_by_key(answer, message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.algorithms().supported_schemes()
     }
 }
