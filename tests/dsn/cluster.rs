@@ -111,7 +111,8 @@ impl Cluster {
         }
     }
 
-    fn ask(&self, question: &str) -> Option<String> {
+    /// The answer of the superuser over the socket.
+    pub(super) fn ask(&self, question: &str) -> Option<String> {
         self.psql(&format!("host={} port={} user=postgres", self.socket(), self.port), &self.home(), question).ok()
     }
 

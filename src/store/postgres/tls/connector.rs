@@ -124,3 +124,15 @@ fn versions(protection: &Protection) -> Vec<&'static SupportedProtocolVersion> {
         _ => vec![&rustls::version::TLS13, &rustls::version::TLS12],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_key_share_is_the_one_that_servers_know() {
+        let names: Vec<_> = provider().kx_groups.iter().map(|group| group.name()).collect();
+        assert_eq!(names.first(), Some(&NamedGroup::secp256r1));
+        assert!(names.len() > 1, "the others stay: {names:?}");
+    }
+}
