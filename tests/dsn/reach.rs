@@ -90,7 +90,9 @@ fn whole_strings_end_as_with_psql() {
 fn the_files_at_home_serve_as_with_psql() {
     let mut cluster = Cluster::start();
     let server = format!("host=db.example.test hostaddr=127.0.0.1 port={} dbname=postgres", cluster.port);
-    let homes: [(&str, &[(&str, &str)], &str, &str, Option<&str>); 11] = [
+    /// The server's certificate, files from the authority at home, what the string adds, and how it ends.
+    type Home<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str, Option<&'a str>);
+    let homes: [Home<'_>; 11] = [
         ("good", &[("ca.crt", ".postgresql/root.crt")], "user=postgres sslmode=verify-full", "", Some("t")),
         ("good", &[("stranger.crt", ".postgresql/root.crt")], "user=postgres sslmode=verify-full", "", None),
         ("good", &[("stranger.crt", ".postgresql/root.crt")], "user=postgres sslmode=require", "", None),

@@ -90,24 +90,37 @@ impl Tries<'_> {
             }
         };
         for (place, left) in places.iter().zip((hosts_left..hosts_left + places.len()).rev()) {
-            for tls in ways(address.protection.mode, endpoint) {
-                let limit = self.share(left);
-                let tried = timeout(limit, self.one(at, *place, *tls, strict)).await;
-                let silent = || Next::Go(ConnectError::Silent { server: endpoint.to_string(), after: limit });
-                match tried.unwrap_or_else(|_| Err(silent())) {
-                    Ok(link) => return Some(Ok(link)),
-                    Err(Next::Stop(error)) => {
-                        let last = *tls == *ways(address.protection.mode, endpoint).last().unwrap_or(tls);
-                        self.failed.push(error);
-                        if last {
-                            return Some(Err(()));
-                        }
+            if self.deadline <= Instant::now() && !self.failed.is_empty() {
+                return Some(Err(()));
+            }
+            if let Some(end) = self.place(at, *place, strict, left).await {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    /// Tries one address in each way that the mode allows.
+    async fn place(&mut self, at: usize, place: Option<IpAddr>, strict: bool, left: usize) -> Option<Result<Link, ()>> {
+        let endpoint = &self.address.endpoints[at];
+        let ways = ways(self.address.protection.mode, endpoint);
+        for (nth, tls) in ways.iter().enumerate() {
+            let limit = self.share(left);
+            let silent = || Next::Go(ConnectError::Silent { server: endpoint.to_string(), after: limit });
+            match timeout(limit, self.one(at, place, *tls, strict)).await.unwrap_or_else(|_| Err(silent())) {
+                Ok(link) => return Some(Ok(link)),
+                Err(Next::Stop(error)) => {
+                    self.failed.push(error);
+                    if nth + 1 == ways.len() {
+                        return Some(Err(()));
                     }
-                    Err(Next::Go(error)) => {
-                        self.failed.push(error);
-                        if self.deadline <= Instant::now() {
-                            return Some(Err(()));
-                        }
+                }
+                Err(Next::Go(error)) => {
+                    let nobody = matches!(error, ConnectError::Silent { .. } | ConnectError::Unreachable { .. });
+                    self.failed.push(error);
+                    // Where nobody answers, another way finds nobody either.
+                    if nobody {
+                        return None;
                     }
                 }
             }
