@@ -8,6 +8,7 @@ mod defaults;
 mod libpq;
 mod matrix;
 mod meaning;
+mod pooler;
 mod reach;
 mod secrecy;
 mod words;

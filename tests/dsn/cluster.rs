@@ -35,7 +35,7 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Starts one with the certificate `good`, TLS on, and one user per rule.
     pub(super) fn start() -> Self {
-        let root = tempfile::Builder::new().prefix("locked-pg-").tempdir().expect("directory");
+        let root = tempfile::Builder::new().prefix("locked-dsn-").tempdir().expect("directory");
         let (programs, directory) = (programs(), root.path());
         for name in ["ca", "home"] {
             std::fs::create_dir(directory.join(name)).expect(name);
@@ -185,7 +185,7 @@ fn programs() -> PathBuf {
 }
 
 /// A program as the server's user, who must not be root; it dies with the test.
-fn as_server(program: &Path) -> Command {
+pub(super) fn as_server(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     if rustix::process::geteuid().is_root() {
         command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
@@ -195,7 +195,7 @@ fn as_server(program: &Path) -> Command {
 }
 
 /// Hands everything to the server's user, keys included: root may read them all the same.
-fn own(directory: &Path) {
+pub(super) fn own(directory: &Path) {
     if rustix::process::geteuid().is_root() {
         let status =
             Command::new("chown").args(["-R", "postgres:postgres"]).arg(directory).status().expect("chown runs");
