@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use locked::store::postgres::address::{Address, AddressError, Binding, Note, Place, SslMode, Target, read};
+use locked::store::postgres::address::{
+    Address, AddressError, Binding, Machine, Note, Place, SslMode, Surroundings as _, Target, read,
+};
 
 use super::around::Around;
 
@@ -131,4 +133,19 @@ fn the_crates_configuration_has_every_word() {
     assert_eq!((config.get_hosts().len(), config.get_hostaddrs().len()), (1, 1));
     assert_eq!(config.get_channel_binding(), tokio_postgres::config::ChannelBinding::Require);
     assert_eq!(config.get_keepalives_idle(), Duration::from_secs(9));
+}
+
+#[test]
+fn on_this_machine_home_and_account_come_from_the_user_database() {
+    let misleading = |name: &str| (name == "HOME").then(|| std::ffi::OsString::from("/nowhere"));
+    let machine = Machine::new(&misleading);
+    let told = |words: &[&str]| {
+        let output = std::process::Command::new(words[0]).args(&words[1..]).output().expect("runs");
+        String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+    };
+    let name = told(&["id", "-un"]);
+    assert_eq!(machine.account().as_deref(), Some(name.as_str()));
+    let home = told(&["getent", "passwd", &name]).split(':').nth(5).map(std::path::PathBuf::from);
+    assert_eq!(machine.home(), home);
+    assert_eq!(read("host=h", &machine).expect("address").user, name);
 }

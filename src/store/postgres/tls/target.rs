@@ -17,8 +17,8 @@ struct Nature {
     read_only: bool,
 }
 
-/// Whether this server will do. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from 14 on have said
-/// it in their greeting; older ones and poolers are asked.
+/// Whether this server will do. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from
+/// 14 on have said what they are in their greeting; older ones and poolers are asked.
 pub(super) async fn suits(
     target: Target,
     strict: bool,
