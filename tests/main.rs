@@ -10,6 +10,7 @@ mod cli;
 mod creation;
 mod differential;
 mod docs;
+mod dsn;
 mod extras;
 mod faults;
 mod git;

@@ -23,7 +23,7 @@ impl Account {
         Self
     }
 
-    pub(super) fn served(_env: &dyn Fn(&str) -> Option<OsString>) -> Self {
+    pub(crate) fn served(_env: &dyn Fn(&str) -> Option<OsString>) -> Self {
         Self
     }
 
@@ -39,7 +39,12 @@ impl Account {
         true
     }
 
-    pub(super) fn home(self) -> Option<PathBuf> {
+    /// There is no user database to ask.
+    pub(crate) fn name(self) -> Option<String> {
+        None
+    }
+
+    pub(crate) fn home(self) -> Option<PathBuf> {
         std::env::home_dir()
     }
 

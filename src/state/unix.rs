@@ -31,7 +31,7 @@ impl Account {
     }
 
     /// Whom we work for: under sudo the invoking user (who is only believed when we are root), else ourselves.
-    pub(super) fn served(env: &dyn Fn(&str) -> Option<OsString>) -> Self {
+    pub(crate) fn served(env: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let ours = Self::ours();
         let number = |name: &str| env(name)?.to_str()?.parse().ok();
         match (ours.uid, number("SUDO_UID"), number("SUDO_GID")) {
@@ -56,7 +56,17 @@ impl Account {
     }
 
     /// The home in the user database (`getpwuid_r(3)`).
-    pub(super) fn home(self) -> Option<PathBuf> {
+    pub(crate) fn home(self) -> Option<PathBuf> {
+        self.entry(|entry| entry.pw_dir).map(|home| PathBuf::from(OsString::from_vec(home)))
+    }
+
+    /// The name in the user database.
+    pub(crate) fn name(self) -> Option<String> {
+        self.entry(|entry| entry.pw_name).and_then(|name| String::from_utf8(name).ok())
+    }
+
+    /// One text of the account's entry in the user database.
+    fn entry(self, text: impl Fn(&libc::passwd) -> *mut libc::c_char) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 4096];
         loop {
             // SAFETY: all-zero is a valid passwd: numbers and null pointers.
@@ -70,12 +80,11 @@ impl Account {
                 buffer.resize(buffer.len() * 2, 0);
                 continue;
             }
-            if answer != 0 || found.is_null() || entry.pw_dir.is_null() {
+            if answer != 0 || found.is_null() || text(&entry).is_null() {
                 return None;
             }
-            // SAFETY: after success `pw_dir` points to a C string inside `buffer`, which is still alive.
-            let home = unsafe { CStr::from_ptr(entry.pw_dir) };
-            return Some(PathBuf::from(OsString::from_vec(home.to_bytes().to_vec())));
+            // SAFETY: after success the entry's texts are C strings inside `buffer`, which is still alive.
+            return Some(unsafe { CStr::from_ptr(text(&entry)) }.to_bytes().to_vec());
         }
     }
 

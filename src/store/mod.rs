@@ -11,6 +11,7 @@ mod door;
 mod error;
 mod forced;
 mod open;
+pub mod postgres;
 mod request;
 mod sqlite;
 mod view;

@@ -1,0 +1,73 @@
+//! Whether a server is of the kind that the string asks for.
+#![forbid(unsafe_code)]
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use tokio_postgres::{Client, Connection, SimpleQueryMessage, Socket};
+
+use super::super::address::Target;
+use super::connector::Stream;
+
+/// What `target_session_attrs` looks at.
+#[derive(Debug, Clone, Copy)]
+struct Nature {
+    standby: bool,
+    read_only: bool,
+}
+
+/// Whether this server will do. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from
+/// 14 on have said what they are in their greeting; older ones and poolers are asked.
+pub(super) async fn suits(
+    target: Target,
+    strict: bool,
+    client: &Client,
+    connection: &mut Connection<Socket, Stream>,
+) -> Result<bool, tokio_postgres::Error> {
+    if target == Target::Any || !strict {
+        return Ok(true);
+    }
+    let nature = match greeting(connection) {
+        Some(nature) => nature,
+        None => ask(client, connection).await?,
+    };
+    Ok(match target {
+        Target::Any => true,
+        Target::ReadWrite => !nature.read_only,
+        Target::ReadOnly => nature.read_only,
+        Target::Primary => !nature.standby,
+        Target::Standby | Target::PreferStandby => nature.standby,
+    })
+}
+
+fn greeting(connection: &Connection<Socket, Stream>) -> Option<Nature> {
+    let standby = connection.parameter("in_hot_standby")? == "on";
+    let read_only = connection.parameter("default_transaction_read_only")? == "on";
+    Some(Nature { standby, read_only: standby || read_only })
+}
+
+async fn ask(client: &Client, connection: &mut Connection<Socket, Stream>) -> Result<Nature, tokio_postgres::Error> {
+    let question = "select pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('transaction_read_only')";
+    let answer = along(connection, client.simple_query(question)).await?;
+    let row = answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((row.get(0) == Some("t"), row.get(1) == Some("on"))),
+        _ => None,
+    });
+    let (standby, read_only) = row.unwrap_or_default();
+    Ok(Nature { standby, read_only })
+}
+
+/// Drives the connection for as long as the question takes, so that it can still be handed on afterwards.
+async fn along<F: Future>(connection: &mut Connection<Socket, Stream>, question: F) -> F::Output {
+    let mut question = pin!(question);
+    poll_fn(|context| {
+        if let Poll::Ready(answer) = question.as_mut().poll(context) {
+            return Poll::Ready(answer);
+        }
+        // Its end, good or bad, reaches the question too.
+        let _ended = Pin::new(&mut *connection).poll(context).is_ready();
+        question.as_mut().poll(context)
+    })
+    .await
+}
