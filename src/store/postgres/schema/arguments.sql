@@ -57,9 +57,9 @@ begin
     into names, scopes
     from (select distinct r ->> 'name' as name, r ->> 'scope' as scope from jsonb_array_elements(resources) r) w;
   if exists (select 1 from unnest(names, scopes) as w(name, scope)
-             where w.name is null or w.name !~ '^[^[:space:][:cntrl:]:]+:[^[:space:][:cntrl:]]+$' or octet_length(w.name) > 1024
+             where w.name is null or w.name !~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' or octet_length(w.name) > 512
                 or w.scope is null or w.scope !~ '^[^[:cntrl:]]+$' or octet_length(w.scope) > 1024) then
-    perform @schema@.refuse('each resource is {"scope": …, "name": "kind:name"}, printable, at most 1,024 bytes each');
+    perform @schema@.refuse('each resource is {"scope": …, "name": "kind:name"}, printable, the name at most 512 bytes');
   end if;
 end $body$;
 
