@@ -94,7 +94,7 @@ impl Link {
         let (client, driver) = (&mut self.client, &mut self.driver);
         let (config, connector) = (&self.config, &self.connector);
         let sent = std::cell::Cell::new(false);
-        let done = runtime.block_on(timeout(left, async {
+        let work = async {
             // Twice: once for the driver of the connection to be looked at, once for it to say that the server hung up.
             tokio::task::yield_now().await;
             tokio::task::yield_now().await;
@@ -114,7 +114,9 @@ impl Link {
             };
             sent.set(true);
             work(client).await
-        }));
+        };
+        // Order: the timer is made inside the runtime.
+        let done = runtime.block_on(async { timeout(left, work).await });
         done.unwrap_or(Err(Fault::TooLate { sent: sent.get() }))
     }
 

@@ -43,7 +43,7 @@ end $body$;
 create or replace function @schema@.note_gone(gone uuid[], q @schema@.leases, names text[], scopes text[], t timestamptz)
 returns void language plpgsql volatile as $body$
 declare
-  note text := 'proven gone by ' || @schema@.who(q.session, q.label);
+  told text := 'proven gone by ' || @schema@.who(q.session, q.label);
   j @schema@.joins%rowtype;
 begin
   delete from @schema@.tickets k where k.id in (
@@ -62,7 +62,7 @@ begin
          live_device = case when not l.remote then l.live_device end,
          live_inode = case when not l.remote then l.live_inode end,
          expires_at = case when l.remote then t + @schema@.span(l.ttl_ms) else t end,
-         reason = case when l.remote then note || '; its effect may still be running' else note end
+         reason = case when l.remote then told || '; its effect may still be running' else told end
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and @schema@.runs(l) and l.name = w.name and l.scope = w.scope
      and not exists (select 1 from @schema@.joins x where x.lease = l.id);

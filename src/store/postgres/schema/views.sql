@@ -25,7 +25,7 @@ end $body$;
 create or replace function @schema@.history_v1(name text default null, since_ms bigint default null, most integer default 50) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
 declare
-  since timestamptz := coalesce(@schema@.clock() - @schema@.span(least(since_ms, 315360000000)), '-infinity');
+  since timestamptz := case when since_ms is null then '-infinity' else @schema@.clock() - @schema@.span(least(since_ms, 315360000000)) end;
 begin
   return (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'token', x.token, 'session', x.session,
       'label', x.label, 'host', x.host, 'operation', x.operation, 'acquired_at', @schema@.ms(x.acquired_at),
