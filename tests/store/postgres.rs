@@ -1,6 +1,8 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod hammer;
 mod lab;
+mod schema;
 
 use super::contract::every_promise;
 use lab::{Lab, Way};

@@ -82,21 +82,37 @@ impl Cluster {
 
     /// Runs statements as a role: the rows of all of them, as text.
     pub(crate) fn try_sql_as(&self, user: &str, sql: &str) -> Result<Vec<Vec<String>>, tokio_postgres::Error> {
+        Desk::at(&self.config(user))?.sql(sql)
+    }
+}
+
+/// A session of its own, for statements of the tests.
+pub(crate) struct Desk {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+}
+
+impl Desk {
+    /// Connects.
+    pub(crate) fn at(config: &Config) -> Result<Self, tokio_postgres::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().expect("runtime");
-        runtime.block_on(async {
-            let (client, driver) = self.config(user).connect(NoTls).await?;
-            let driver = tokio::spawn(driver);
-            let answer = client.simple_query(sql).await;
-            drop(client);
-            drop(driver.await);
-            let rows = answer?.into_iter().filter_map(|message| match message {
-                SimpleQueryMessage::Row(row) => {
-                    Some((0..row.len()).map(|at| row.get(at).unwrap_or("null").to_owned()).collect())
-                }
-                _ => None,
-            });
-            Ok(rows.collect())
-        })
+        let client = runtime.block_on(async {
+            let (client, driver) = config.connect(NoTls).await?;
+            tokio::spawn(driver);
+            Ok::<_, tokio_postgres::Error>(client)
+        })?;
+        Ok(Self { runtime, client })
+    }
+
+    /// The rows of all these statements, as text.
+    pub(crate) fn sql(&self, sql: &str) -> Result<Vec<Vec<String>>, tokio_postgres::Error> {
+        let rows = self.runtime.block_on(self.client.simple_query(sql))?.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => {
+                Some((0..row.len()).map(|at| row.get(at).unwrap_or("null").to_owned()).collect())
+            }
+            _ => None,
+        });
+        Ok(rows.collect())
     }
 }
 
