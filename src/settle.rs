@@ -3,7 +3,7 @@
 //! | outcome | files | ending |
 //! |---|---|---|
 //! | never started | – | release as failed |
-//! | any | one is bad | quarantine, exit 72 |
+//! | any | one is bad | quarantine of the resources that stand for it, exit 72; the others end by the rows below |
 //! | stopped by us or killed, but for a process that lives on | not bad | nobody is let in for one TTL |
 //! | stopped by us, its effect out of reach | not bad | nobody is let in for one TTL |
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
@@ -21,6 +21,7 @@ use crate::canary::{Fault, Verdict};
 use crate::exit::{self, Exit};
 use crate::store::{Ended, Ending};
 use crate::supervise::{Cause, Outcome};
+use crate::terms::Resource;
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
@@ -39,6 +40,8 @@ pub struct Finding {
     pub place: String,
     /// What the canary says; none when every byte is as before.
     pub verdict: Option<Verdict>,
+    /// The resources that stand for it.
+    pub resources: Vec<Resource>,
 }
 
 /// Everything that decides.
@@ -66,10 +69,28 @@ pub struct Facts<'a> {
 pub struct Decision {
     /// What becomes of the lease.
     pub ending: Ending,
+    /// Resources of it that end in another way.
+    pub apart: Vec<(Resource, Ending)>,
     /// How we exit.
     pub exit: Exit,
-    /// What is told, if anything.
-    pub telling: Option<Telling>,
+    /// What is told, the worst first.
+    pub tellings: Vec<Telling>,
+}
+
+impl Decision {
+    fn new(ending: Ending, exit: Exit, telling: Option<Telling>) -> Self {
+        Self { ending, apart: Vec::new(), exit, tellings: telling.into_iter().collect() }
+    }
+
+    /// Why something of it is quarantined, if it is.
+    #[must_use]
+    pub fn quarantine(&self) -> Option<&str> {
+        let endings = self.apart.iter().map(|(_, ending)| ending).chain([&self.ending]);
+        endings.into_iter().find_map(|ending| match ending {
+            Ending::Quarantine { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+    }
 }
 
 /// What a person is told.
@@ -77,6 +98,8 @@ pub struct Decision {
 pub enum Telling {
     /// The file is bad.
     Bad {
+        /// What is quarantined for it.
+        resources: Vec<Resource>,
         /// Which.
         shown: String,
         /// What is wrong.
@@ -110,31 +133,45 @@ pub enum Telling {
     },
 }
 
-/// Decides.
+/// Decides. A bad file concerns only who stands for it: what else the command held ends as if the file were not there.
 pub fn decide(facts: &Facts<'_>) -> Decision {
-    let exit = status(facts.outcome);
-    if let Some((finding, fault)) = bad(facts.findings) {
-        let ending = Ending::Quarantine { reason: format!("{}: {fault}", finding.place) };
-        let telling = Some(Telling::Bad { shown: finding.shown.clone(), fault: fault.clone() });
-        return Decision { ending, exit: Exit::Code(exit::QUARANTINED), telling };
+    let (bad, rest): (Vec<_>, Vec<_>) =
+        facts.findings.iter().cloned().partition(|it| matches!(it.verdict, Some(Verdict::Bad(_))));
+    let mut decision = decide_sound(&Facts { findings: &rest, ..*facts });
+    if bad.is_empty() {
+        return decision;
     }
+    decision.exit = Exit::Code(exit::QUARANTINED);
+    let mut tellings = Vec::new();
+    for finding in bad {
+        let Some(Verdict::Bad(fault)) = finding.verdict else { continue };
+        let ending = Ending::Quarantine { reason: format!("{}: {fault}", finding.place) };
+        decision.apart.extend(finding.resources.iter().map(|resource| (resource.clone(), ending.clone())));
+        tellings.push(Telling::Bad { resources: finding.resources, shown: finding.shown, fault });
+    }
+    decision.tellings.splice(..0, tellings);
+    decision
+}
+
+fn decide_sound(facts: &Facts<'_>) -> Decision {
+    let exit = status(facts.outcome);
     if let Some(reason) = runs_on(facts) {
-        let telling = Some(Telling::MayRunOn { reason: reason.clone(), lasts: facts.ttl });
-        return Decision { ending: Ending::Linger { reason }, exit, telling };
+        let telling = Telling::MayRunOn { reason: reason.clone(), lasts: facts.ttl };
+        return Decision::new(Ending::Linger { reason }, exit, Some(telling));
     }
     if let Some(finding) = facts.findings.iter().find(|finding| finding.verdict == Some(Verdict::OpenEdit)) {
-        let telling = Some(Telling::OpenEdit { shown: finding.shown.clone() });
-        return Decision { ending: open_edit(&finding.place), exit, telling };
+        let telling = Telling::OpenEdit { shown: finding.shown.clone() };
+        return Decision::new(open_edit(&finding.place), exit, Some(telling));
     }
     if let Some(place) = facts.open.first() {
-        return Decision { ending: open_edit(place), exit, telling: unverified(facts.findings) };
+        return Decision::new(open_edit(place), exit, unverified(facts.findings));
     }
     match facts.outcome {
         Outcome::NeverStarted(_) | Outcome::Stopped(_) | Outcome::Stuck { .. } => {
-            Decision { ending: Ending::Release(Ended::Failed), exit, telling: None }
+            Decision::new(Ending::Release(Ended::Failed), exit, None)
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
-            Decision { ending: Ending::Release(Ended::Completed), exit, telling: unverified(facts.findings) }
+            Decision::new(Ending::Release(Ended::Completed), exit, unverified(facts.findings))
         }
         outcome @ (Outcome::Exited(_) | Outcome::Signaled(_)) => failed(facts, outcome, exit),
     }
@@ -148,18 +185,17 @@ fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
     };
     if facts.findings.is_empty() {
         if !facts.keep_asked {
-            return Decision { ending: Ending::Release(Ended::Failed), exit, telling: None };
+            return Decision::new(Ending::Release(Ended::Failed), exit, None);
         }
         let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
-        return Decision { ending, exit, telling: Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }) };
+        return Decision::new(ending, exit, Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }));
     }
     if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
         let reason = format!("{how}; every byte is as before");
-        let ending = Ending::Keep { reason, keep_for: facts.ttl, takeable: true };
-        return Decision { ending, exit, telling: None };
+        return Decision::new(Ending::Keep { reason, keep_for: facts.ttl, takeable: true }, exit, None);
     }
     let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
-    Decision { ending, exit, telling: Some(Telling::Kept { wrote: true, keep_for: facts.ttl }) }
+    Decision::new(ending, exit, Some(Telling::Kept { wrote: true, keep_for: facts.ttl }))
 }
 
 /// What of a tree that we stopped may go on all the same.
@@ -176,13 +212,6 @@ fn runs_on(facts: &Facts<'_>) -> Option<String> {
 /// The lease stays with its session while the file is plaintext.
 fn open_edit(place: &str) -> Ending {
     Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: MAX_HOLD, takeable: false }
-}
-
-fn bad(findings: &[Finding]) -> Option<(&Finding, &Fault)> {
-    findings.iter().find_map(|finding| match &finding.verdict {
-        Some(Verdict::Bad(fault)) => Some((finding, fault)),
-        _ => None,
-    })
 }
 
 fn unverified(findings: &[Finding]) -> Option<Telling> {

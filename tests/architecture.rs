@@ -21,7 +21,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
-    ("settle", &["canary", "exit", "store", "supervise"]),
+    ("settle", &["canary", "exit", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
     (
         "run",

@@ -60,7 +60,7 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             _ => Ended::Completed,
         };
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
-        let settlement = Settlement { ending: Ending::Release(ended), receipts: Vec::new() };
+        let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
         match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
             Release::Released => {
                 Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None))

@@ -1,7 +1,7 @@
 //! What is told after a command: only what needs a person.
 #![forbid(unsafe_code)]
 
-use crate::settle::Telling;
+use crate::settle::{Decision, Telling};
 use crate::store::Ending;
 use crate::supervise::Cause;
 use crate::terms::{FencingToken, Resource, show_duration};
@@ -12,9 +12,9 @@ use super::Refusal;
 #[must_use]
 pub fn telling(telling: &Telling, resources: &str) -> String {
     match telling {
-        Telling::Bad { shown, fault } => Refusal {
+        Telling::Bad { resources, shown, fault } => Refusal {
             word: "QUARANTINED",
-            what: format!("{resources}: {shown}: {fault}"),
+            what: format!("{}: {shown}: {fault}", names(resources)),
             why: "the command left the file so; nobody may write it before it is restored".to_owned(),
             retry: format!("no, not before it is restored; {}", fault.advice()),
             next: format!("locked restore {shown}"),
@@ -44,20 +44,33 @@ pub fn holding(tokens: &[(Resource, FencingToken)], reason: &str) -> String {
 
 /// `-v`: what became of the lease.
 #[must_use]
-pub fn settled(ending: &Ending, resources: &str, receipts: usize) -> String {
-    let became = match ending {
-        Ending::Release(ended) => format!("released as {}", ended.as_str()),
-        Ending::Keep { takeable: true, .. } => "kept, free for anyone to take, since nothing changed".to_owned(),
-        Ending::Keep { .. } => "kept for this session".to_owned(),
-        Ending::Linger { .. } => "held against everybody".to_owned(),
-        Ending::Quarantine { .. } => "quarantined".to_owned(),
-    };
+pub fn settled(decision: &Decision, resources: &[Resource], receipts: usize) -> String {
+    let apart = |resource: &&Resource| decision.apart.iter().any(|(apart, _)| apart == *resource);
+    let (bad, rest): (Vec<&Resource>, Vec<&Resource>) = resources.iter().partition(apart);
+    let groups = [(bad, decision.apart.first().map(|(_, ending)| ending)), (rest, Some(&decision.ending))];
+    let became = groups.into_iter().filter(|(group, _)| !group.is_empty());
+    let became: Vec<_> = became.filter_map(|(group, ending)| Some((names(group), ending?))).collect();
+    let became: Vec<_> = became.iter().map(|(group, ending)| format!("{group} {}", fate(ending))).collect();
     let proofs = match receipts {
         0 => String::new(),
         1 => ", one receipt".to_owned(),
         many => format!(", {many} receipts"),
     };
-    format!("locked: {resources} {became}{proofs}")
+    format!("locked: {}{proofs}", became.join(", "))
+}
+
+fn names<'a>(resources: impl IntoIterator<Item = &'a Resource>) -> String {
+    resources.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn fate(ending: &Ending) -> String {
+    match ending {
+        Ending::Release(ended) => format!("released as {}", ended.as_str()),
+        Ending::Keep { takeable: true, .. } => "kept, free for anyone to take, since nothing changed".to_owned(),
+        Ending::Keep { .. } => "kept for this session".to_owned(),
+        Ending::Linger { .. } => "held against everybody".to_owned(),
+        Ending::Quarantine { .. } => "quarantined".to_owned(),
+    }
 }
 
 /// The child was stopped.
@@ -108,7 +121,7 @@ fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
 #[must_use]
 pub fn kept_by_keeper(resources: &str, why: &str) -> String {
     format!(
-        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends"
+        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends, then the next command does it"
     )
 }
 

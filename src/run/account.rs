@@ -224,15 +224,19 @@ pub(super) fn account_of(
     settled: &Result<Release, StoreError>,
 ) -> (&'static str, Option<String>) {
     let looped = outcome.cause() == Some(Cause::EditorLoop);
+    if let (Ok(Release::Released), Some(reason)) = (settled, decision.quarantine()) {
+        return ("quarantined", Some(reason.to_owned()));
+    }
     match (settled, outcome.cause().filter(|cause| cause.is_loss()), &decision.ending) {
         (Err(error), ..) => ("left-to-keeper", Some(error.to_string())),
-        (Ok(Release::Released), _, Ending::Quarantine { reason }) => ("quarantined", Some(reason.clone())),
         (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
         (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
         (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
-        (Ok(Release::Released), _, Ending::Keep { reason, .. } | Ending::Linger { reason }) => {
-            ("kept", Some(reason.clone()))
-        }
+        (
+            Ok(Release::Released),
+            _,
+            Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason },
+        ) => ("kept", Some(reason.clone())),
         (Ok(Release::Released), _, Ending::Release(_)) => {
             ("released", looped.then(|| "the editor was started again and again".to_owned()))
         }

@@ -6,16 +6,16 @@ use crate::exit;
 use crate::holder;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
-use crate::settle::{self, Decision};
+use crate::settle;
 use crate::state;
-use crate::store::{Ended, Ending, FileRecord, Granted, Renewal, Store, StoreError};
+use crate::store::{Ended, Ending, FileRecord, Granted, Receipt, Renewal, Settlement, Store, StoreError};
 use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
 use super::files;
 use super::hold::SETTLE;
 use super::job::Job;
-use super::proof::{self, Proof};
+use super::proof::{self, Bad, Proof};
 
 /// What the base came to.
 pub(super) enum Base {
@@ -39,22 +39,10 @@ pub(super) fn prove(
         return Ok(Base::Left { refusal: still_running(job, *left), status: exit::BUSY });
     }
     let now_ms = job.context.clock.wall_ms();
-    let receipts = match proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms) {
-        Proof::Sound(receipts) => receipts,
-        Proof::Bad { shown, fault } => {
-            let reason = format!("{}: {shown}: {fault}", job.owner.host);
-            let ending = Ending::Quarantine { reason: reason.clone() };
-            end(job, tokens, store, ending)?;
-            let refusal = Refusal {
-                word: "QUARANTINED",
-                what: format!("{}: {reason}", job.wanted()),
-                why: "the last writer died without settling and left the file so; nothing was run".to_owned(),
-                retry: "no, not before it is restored".to_owned(),
-                next: format!("locked restore {shown}"),
-            };
-            return Ok(Base::Refused { refusal, status: exit::QUARANTINED });
-        }
-    };
+    let Proof { receipts, bad } = proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms);
+    if !bad.is_empty() {
+        return quarantine(job, granted, tokens, store, receipts, &bad);
+    }
     if let Some(refusal) = moved(job) {
         end(job, tokens, store, undone(granted))?;
         return Ok(Base::Refused { refusal, status: job.options.conflict_status });
@@ -85,6 +73,30 @@ pub(super) fn prove(
         }
         Renewal::Revoked | Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
     }
+}
+
+/// The bad files' resources stay, quarantined; what else was granted is given back with the receipts of what is sound.
+fn quarantine(
+    job: &Job<'_>,
+    granted: &Granted,
+    tokens: &[FencingToken],
+    store: &mut dyn Store,
+    receipts: Vec<Receipt>,
+    bad: &[Bad],
+) -> Result<Base, StoreError> {
+    let reason = |bad: &Bad| format!("{}: {}: {}", job.owner.host, bad.shown, bad.fault);
+    let apart = bad.iter().map(|bad| (bad.resource.clone(), Ending::Quarantine { reason: reason(bad) })).collect();
+    let settlement = Settlement { ending: undone(granted), apart, receipts };
+    let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, SETTLE)?;
+    let [first, ..] = bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
+    let refusal = Refusal {
+        word: "QUARANTINED",
+        what: format!("{}: {}", first.resource, reason(first)),
+        why: "the last writer died without settling and left the file so; nothing was run".to_owned(),
+        retry: "no, not before it is restored".to_owned(),
+        next: format!("locked restore {}", first.shown),
+    };
+    Ok(Base::Refused { refusal, status: exit::QUARANTINED })
 }
 
 /// A lease that ran out, with wrapper and keeper dead or frozen, may have left a command running. Its live file says
@@ -166,8 +178,7 @@ pub(super) fn undone(granted: &Granted) -> Ending {
 }
 
 fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {
-    let decision = Decision { ending, exit: exit::Exit::OK, telling: None };
-    job.settle(store, tokens, &decision, Vec::new(), SETTLE).map(|_| ())
+    store.settle(&job.holding(tokens), &Settlement::whole(ending, Vec::new()), SETTLE).map(|_| ())
 }
 
 pub(super) fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {

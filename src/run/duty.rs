@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock as _, Moment};
 use crate::settle::Decision;
 use crate::state;
-use crate::store::{FileRecord, Live, Release, Renewal, Store};
+use crate::store::{FileRecord, Live, Receipt, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
 use crate::terms::FencingToken;
 
@@ -16,7 +16,7 @@ use super::Before;
 use super::account;
 use super::forced;
 use super::job::Job;
-use super::spool;
+use super::spool::{self, News};
 
 /// How long one attempt to settle may take.
 const ATTEMPT: Duration = Duration::from_secs(2);
@@ -32,8 +32,8 @@ pub(super) struct Words {
     pub(super) tokens: Vec<i64>,
     /// The run is by force and holds nothing.
     pub(super) forced: bool,
-    /// Device and inode of the live file, where the spool is told of a run by force.
-    pub(super) live: Option<(u64, u64)>,
+    /// The live file, where the state directory has a spool.
+    pub(super) live: Option<Live>,
     /// Files that the session's own earlier commands may have written under the same lease.
     pub(super) carried: Vec<FileRecord>,
 }
@@ -48,13 +48,8 @@ impl Words {
             tokens: Vec::new(),
             forced: true,
             carried: Vec::new(),
-            live: (!in_refuge).then_some((live.device, live.inode)),
+            live: (!in_refuge).then_some(live),
         }
-    }
-
-    /// The live file that an entry in the spool names.
-    pub(super) fn spooled(&self) -> Option<Live> {
-        self.live.map(|(device, inode)| Live { device, inode })
     }
 
     pub(super) fn tokens(&self) -> Vec<FencingToken> {
@@ -106,6 +101,15 @@ impl<'a> KeeperDuty<'a> {
         let (word, why) = account::account_of(outcome, decision, &Ok(release));
         account.ended(word, words.held(self.job), why.as_deref());
         account.write();
+    }
+
+    /// The store was down until the lease ended: whoever finds it up again tells it.
+    fn leave_word(&self, decision: &Decision, receipts: Vec<Receipt>) {
+        let Some(live) = self.words.as_ref().and_then(|words| words.live) else { return };
+        let news = News::Settled(self.job.holding(&self.tokens), Job::settlement(decision, receipts));
+        // What cannot be written either is found by the next writer, who proves the files.
+        let _found_by_the_next =
+            spool::write(self.job.state, self.job.store_name().as_deref(), self.job.grant, live, news);
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
@@ -162,7 +166,8 @@ impl Duty for KeeperDuty<'_> {
         let (decision, receipts) = job.decide(outcome, &before, &self.carried);
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.
-            let _unsettled = forced::note(job, words, &before, spool::end_of(&decision), receipts);
+            let _unsettled =
+                forced::note(job, words, &before, spool::end_of(&decision, job.options.times.ttl), receipts);
             return;
         }
         loop {
@@ -175,6 +180,7 @@ impl Duty for KeeperDuty<'_> {
             }
             self.store = None;
             if job.context.clock.now() >= deadline {
+                self.leave_word(&decision, receipts);
                 // Nothing of ours runs, and the TTL has passed: there is nothing left to prove.
                 state::discard(job.state, job.grant);
                 return;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Copy, Quality};
-use crate::naming::{self, Local, Namer};
+use crate::naming;
 use crate::plan::PlannedFile;
 use crate::rules::{Change, Via};
 use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
-use crate::terms::{Digest, Resource, percent_decode, percent_encode, shell_quote};
+use crate::terms::{Digest, percent_decode, percent_encode, shell_quote};
 
 use super::Context;
 use super::job::Job;
@@ -61,6 +61,7 @@ pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
         key: file.target.key.clone(),
         before: before.digest(),
         change: Some(file.write.change),
+        resources: file.target.resources().cloned().collect(),
     }
 }
 
@@ -157,7 +158,8 @@ pub(super) fn note_bad(chain: &Chain, content: &[u8], now_ms: i64) {
 /// A finding about this file on this host.
 pub(super) fn finding(file: &PlannedFile, job: &Job<'_>, verdict: Option<Verdict>) -> Finding {
     let place = format!("{}:{}", job.owner.host, quoted(&file.target.path));
-    Finding { shown: shown(file, &job.context.invocation.cwd), place, verdict }
+    let resources = file.target.resources().cloned().collect();
+    Finding { shown: shown(file, &job.context.invocation.cwd), place, verdict, resources }
 }
 
 /// Whether there is something at this path that is no SOPS file.
@@ -171,13 +173,6 @@ pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {
     records.iter().map(path_of).find(|path| is_plaintext(path)).map(|path| quoted(&path))
 }
 
-/// The resource that names a recorded file; none when nobody can tell any more.
-#[must_use]
-pub fn resource_of(context: &Context, record: &FileRecord) -> Option<Resource> {
-    let env = super::env_of(context);
-    Namer::new(Local::Peek, &env).name(&path_of(record)).ok().map(|target| target.resource)
-}
-
 /// The file that a quarantine is about, ready for pasting: of those that have the name of the lease the one that the
 /// reason speaks of. When the command at hand means it too, in whatever checkout, it is shown as there.
 #[must_use]
@@ -185,8 +180,7 @@ pub fn bad_file(context: &Context, lease: &LeaseView, planned: &[PlannedFile]) -
     let cwd = &context.invocation.cwd;
     let reason = lease.reason.as_deref().unwrap_or_default();
     let named = |record: &&FileRecord| reason.contains(&format!("{}: ", quoted(&path_of(record))));
-    let of_lease =
-        || lease.files.iter().filter(|record| resource_of(context, record).as_ref() == Some(&lease.resource));
+    let of_lease = || lease.files.iter().filter(|record| record.concerns(&lease.resource));
     let record = of_lease().find(named).or_else(|| of_lease().next()).or_else(|| lease.files.iter().find(named));
     let ours = planned.iter().find(|file| match record {
         Some(record) => file.target.scope().0 == record.scope && file.target.key == record.key,

@@ -10,7 +10,7 @@ use crate::exit::{self, Exit};
 use crate::report;
 use crate::settle::{Decision, Telling};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Forced, ForcedEnd, Live, Receipt, StoreError};
+use crate::store::{Forced, Live, Receipt, StoreError};
 use crate::supervise::Wrapper;
 use crate::terms::GrantId;
 
@@ -79,7 +79,7 @@ pub(super) fn run(
         }
     };
     let words = Words::forced(job, live, in_refuge);
-    let recorded = note(job, &words, &before, ForcedEnd::Unsettled, Vec::new());
+    let recorded = note(job, &words, &before, spool::Ends::unseen(), Vec::new());
     let what = match &recorded {
         Ok(()) => "the ledger will be told".to_owned(),
         Err(why) => format!("nothing could be recorded: {why}"),
@@ -97,14 +97,14 @@ pub(super) fn run(
         }
     };
     let (decision, receipts) = job.decide(outcome, &before, &words.carried);
-    let end = spool::end_of(&decision);
-    if let Err(why) = note(job, &words, &before, end, receipts)
+    let ends = spool::end_of(&decision, job.options.times.ttl);
+    if let Err(why) = note(job, &words, &before, ends, receipts)
         && recorded.is_ok()
     {
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
     }
     job.context.account.ended("forced", words.held(job), Some(reason));
-    tell::tell(job, outcome, &Decision { telling: None, ..decision.clone() }, None);
+    tell::tell(job, outcome, &Decision { tellings: Vec::new(), ..decision.clone() }, None);
     say_ending(job, &decision);
     wrapper.dismiss();
     Ok(decision.exit.into())
@@ -128,10 +128,10 @@ pub(super) fn note(
     job: &Job<'_>,
     words: &Words,
     before: &[Before],
-    end: ForcedEnd,
+    ends: spool::Ends,
     receipts: Vec<Receipt>,
 ) -> Result<(), StoreError> {
-    let Some((reason, live)) = job.options.force.as_ref().zip(words.spooled()) else {
+    let Some((reason, live)) = job.options.force.as_ref().zip(words.live) else {
         return Err(StoreError::Failed("the state directory cannot be used".to_owned()));
     };
     let now = job.context.clock.wall_ms();
@@ -145,20 +145,23 @@ pub(super) fn note(
         ended_at: now,
         files: job.records(before),
         receipts,
-        end,
+        end: ends.whole,
+        apart: ends.apart,
     };
-    spool::write(job.state, job.context.invocation.var("LOCKED_STORE").as_deref(), live, &forced)
+    spool::write(job.state, job.store_name().as_deref(), job.grant, live, spool::News::Forced(forced))
 }
 
 fn say_ending(job: &Job<'_>, decision: &Decision) {
-    match &decision.telling {
-        None | Some(Telling::Kept { .. }) => {}
-        Some(Telling::OpenEdit { shown }) => {
-            report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
-        }
-        Some(Telling::MayRunOn { reason, .. }) => report::say(&format!("locked: {reason}")),
-        Some(told @ (Telling::Bad { .. } | Telling::Unverified { .. })) => {
-            report::say(&report::telling(told, &job.wanted()));
+    for telling in &decision.tellings {
+        match telling {
+            Telling::Kept { .. } => {}
+            Telling::OpenEdit { shown } => {
+                report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
+            }
+            Telling::MayRunOn { reason, .. } => report::say(&format!("locked: {reason}")),
+            told @ (Telling::Bad { .. } | Telling::Unverified { .. }) => {
+                report::say(&report::telling(told, &job.wanted()));
+            }
         }
     }
 }

@@ -118,7 +118,7 @@ fn under_watch(
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
                 tokens: granted.tokens.iter().map(|(_, token)| token.0).collect(),
                 forced: false,
-                live: None,
+                live: Some(live.live()),
                 carried: job.carried(&granted),
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
@@ -146,7 +146,7 @@ fn under_watch(
 /// take it, the live file stays as the proof that nobody has it.
 fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
     let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
-    let settlement = Settlement { ending: base::undone(granted), receipts: Vec::new() };
+    let settlement = Settlement::whole(base::undone(granted), Vec::new());
     let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
     let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
     Ended { exit, unsettled: back.is_err() }
@@ -243,7 +243,7 @@ fn finish(
     let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
     tell::tell(job, outcome, &decision, now.as_deref());
     if job.context.voice == Voice::Verbose {
-        report::say(&report::settled(&decision.ending, &job.wanted(), proofs));
+        report::say(&report::settled(&decision, &job.plan.resources, proofs));
     }
     let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);

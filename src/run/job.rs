@@ -1,6 +1,7 @@
 //! One run under a lease, as wrapper and keeper both know it: either of them can finish it.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -140,8 +141,17 @@ impl Job<'_> {
         receipts: Vec<Receipt>,
         limit: Duration,
     ) -> Result<Release, StoreError> {
-        let settlement = Settlement { ending: decision.ending.clone(), receipts };
-        store.settle(&self.holding(tokens), &settlement, limit)
+        store.settle(&self.holding(tokens), &Self::settlement(decision, receipts), limit)
+    }
+
+    /// The settling of this decision.
+    pub(super) fn settlement(decision: &Decision, receipts: Vec<Receipt>) -> Settlement {
+        Settlement { ending: decision.ending.clone(), apart: decision.apart.clone(), receipts }
+    }
+
+    /// Which store is configured.
+    pub(super) fn store_name(&self) -> Option<OsString> {
+        self.context.invocation.var("LOCKED_STORE")
     }
 
     /// The resources in one text for messages.

@@ -11,19 +11,25 @@ use super::{Before, files};
 
 /// What the proof came to.
 #[must_use]
-pub(super) enum Proof {
-    /// Go; these writes were found done and sound.
-    Sound(Vec<Receipt>),
-    /// One is bad.
-    Bad {
-        /// Which file, for pasting.
-        shown: String,
-        /// What is wrong.
-        fault: Fault,
-    },
+pub(super) struct Proof {
+    /// These writes were found done and sound.
+    pub(super) receipts: Vec<Receipt>,
+    /// These files are bad.
+    pub(super) bad: Vec<Bad>,
 }
 
-/// Proves the files of every predecessor on this host; those of other hosts can be proven only there.
+/// A bad file.
+pub(super) struct Bad {
+    /// The resource that is quarantined for it.
+    pub(super) resource: Resource,
+    /// Which file, for pasting.
+    pub(super) shown: String,
+    /// What is wrong.
+    pub(super) fault: Fault,
+}
+
+/// Proves the files of every predecessor on this host; those of other hosts can be proven only there. What a predecessor
+/// wrote besides, under another resource, is for the next holder of that one.
 pub(super) fn prove(
     unsettled: &[Unsettled],
     host: &str,
@@ -31,16 +37,16 @@ pub(super) fn prove(
     arbiter: &Arbiter,
     now_ms: i64,
 ) -> Proof {
-    let mut receipts = Vec::new();
-    for predecessor in unsettled.iter().filter(|predecessor| predecessor.host == host) {
-        for record in &predecessor.files {
-            match prove_one(record, &predecessor.resource, copies, arbiter, now_ms) {
-                Ok(receipt) => receipts.extend(receipt),
-                Err((shown, fault)) => return Proof::Bad { shown, fault },
+    let mut proof = Proof { receipts: Vec::new(), bad: Vec::new() };
+    for Unsettled { resource, files, .. } in unsettled.iter().filter(|predecessor| predecessor.host == host) {
+        for record in files.iter().filter(|record| record.concerns(resource)) {
+            match prove_one(record, resource, copies, arbiter, now_ms) {
+                Ok(receipt) => proof.receipts.extend(receipt),
+                Err((shown, fault)) => proof.bad.push(Bad { resource: resource.clone(), shown, fault }),
             }
         }
     }
-    Proof::Sound(receipts)
+    proof
 }
 
 /// What is wrong with a recorded file of this host, if anything: judged as the file of a command that is gone.

@@ -1,5 +1,6 @@
-//! The spool: runs by `--force` wait in `spool/` of the state directory, one file each (0600), until the store hears of
-//! them. An entry is written before the program starts and again when it has ended, so that a crash leaves one as well.
+//! The spool: what the store could not be told waits in `spool/` of the state directory, one file each (0600), until it can
+//! be. For a run by `--force` an entry is written before the program starts and again when it has ended, so that a crash
+//! leaves one as well; for a lease whose store was down until the lease ended, when the keeper gives up.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
@@ -10,9 +11,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{Ended, FileRecord, Forced, ForcedEnd, Live, Owner, Receipt, ReceiptKind, Store, StoreError};
-use crate::terms::{Digest, GrantId, Resource, ResourceName, Scope, SessionId};
+use crate::store::{Ended, Ending, Forced, ForcedEnd, Holding, Live, Settlement, Store, StoreError};
+use crate::terms::{Digest, GrantId, Resource};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -22,37 +24,20 @@ const LIMIT: Duration = Duration::from_secs(2);
 struct Entry {
     /// Which store it is for.
     store: Digest,
-    /// Device and inode of the live file: while its lock is held the run goes on.
-    live: (u64, u64),
-    grant: String,
-    session: String,
-    label: String,
-    host: String,
-    host_id: String,
-    pid: u32,
-    operation: String,
-    rule: Option<String>,
-    resources: Vec<(String, String)>,
-    reason: String,
-    began_at: i64,
-    ended_at: i64,
-    files: Vec<FileRecord>,
-    receipts: Vec<Paper>,
-    end: ForcedEnd,
+    grant: GrantId,
+    /// The live file: while its lock is held the run goes on.
+    live: Live,
+    news: News,
 }
 
-/// A receipt in an entry.
+/// What the store has not heard.
 #[derive(Serialize, Deserialize)]
-struct Paper {
-    scope: String,
-    path: String,
-    resource: (String, String),
-    base: Option<Digest>,
-    new: Digest,
-    blob: Option<String>,
-    branch: Option<String>,
-    worktree: Option<String>,
-    kind: ReceiptKind,
+#[serde(rename_all = "kebab-case")]
+pub(super) enum News {
+    /// A run by force.
+    Forced(Forced),
+    /// How a lease ended while the store was down until the lease's own end.
+    Settled(Holding, Settlement),
 }
 
 /// Names a store without its user and password, which must not come into a file, not even as a digest.
@@ -66,13 +51,20 @@ fn name_of(store: Option<&OsStr>) -> Digest {
 ///
 /// # Errors
 /// The spool cannot be made or written.
-pub(super) fn write(state: &StateDir, store: Option<&OsStr>, live: Live, forced: &Forced) -> Result<(), StoreError> {
+pub(super) fn write(
+    state: &StateDir,
+    store: Option<&OsStr>,
+    grant: GrantId,
+    live: Live,
+    news: News,
+) -> Result<(), StoreError> {
     let directory = state.spool()?;
     let _as_owner = state.as_owner();
-    let path = directory.join(format!("{}.json", forced.grant));
+    let path = directory.join(format!("{grant}.json"));
+    let entry = Entry { store: name_of(store), grant, live, news };
     let put = || -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(&directory)?;
-        serde_json::to_writer(&mut file, &entry(store, live, forced))?;
+        serde_json::to_writer(&mut file, &entry)?;
         file.flush()?;
         file.as_file().sync_data()?;
         file.persist(&path).map(drop).map_err(|error| error.error)
@@ -91,23 +83,26 @@ pub(super) fn send(state: &StateDir, name: Option<&OsStr>, store: &mut dyn Store
         }
         // An entry that cannot be read stays for a person, or was told by another process at this moment.
         let Some(entry) = ended(state, &path).filter(|entry| entry.store == name_of(name)) else { continue };
-        let Some(forced) = forced(entry) else { continue };
-        if store.record_forced(&forced, LIMIT).is_err() {
+        let heard = match &entry.news {
+            News::Forced(forced) => store.record_forced(forced, LIMIT),
+            // Whoever took it meanwhile has proven the files: then there is nothing left to say.
+            News::Settled(holding, settlement) => store.settle(holding, settlement, LIMIT).map(|_| ()),
+        };
+        if heard.is_err() {
             return;
         }
         let _another_was_first = fs::remove_file(&path);
-        state::discard(state, forced.grant);
+        state::discard(state, entry.grant);
     }
 }
 
 /// The entry, if its run has ended.
 fn ended(state: &StateDir, path: &Path) -> Option<Entry> {
     let entry = read(path)?;
-    if entry.end != ForcedEnd::Unsettled {
+    if !matches!(&entry.news, News::Forced(forced) if forced.end == ForcedEnd::Unsettled) {
         return Some(entry);
     }
-    let live = Live { device: entry.live.0, inode: entry.live.1 };
-    match state::probe(state, GrantId(entry.grant.parse().ok()?), live) {
+    match state::probe(state, entry.grant, entry.live) {
         Gone::Alive => None,
         // Order: the run writes its last word before its lock falls, so what is read now is that word, if there is one.
         Gone::Proven | Gone::Unknown => read(path),
@@ -118,95 +113,31 @@ fn read(path: &Path) -> Option<Entry> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn pair(resource: &Resource) -> (String, String) {
-    (resource.scope.0.clone(), resource.name.to_string())
+/// How a run by force ended: all of it, and what of it ended in another way.
+pub(super) struct Ends {
+    pub(super) whole: ForcedEnd,
+    pub(super) apart: Vec<(Resource, ForcedEnd)>,
 }
 
-fn resource((scope, name): &(String, String)) -> Option<Resource> {
-    Some(Resource { name: ResourceName::parse(name.as_bytes()).ok()?, scope: Scope(scope.clone()) })
-}
-
-fn entry(store: Option<&OsStr>, live: Live, forced: &Forced) -> Entry {
-    let owner = forced.owner.clone();
-    Entry {
-        store: name_of(store),
-        live: (live.device, live.inode),
-        grant: forced.grant.to_string(),
-        session: owner.session.whole(),
-        label: owner.label,
-        host: owner.host,
-        host_id: owner.host_id,
-        pid: owner.pid,
-        operation: owner.operation,
-        rule: owner.rule,
-        resources: forced.resources.iter().map(pair).collect(),
-        reason: forced.reason.clone(),
-        began_at: forced.began_at,
-        ended_at: forced.ended_at,
-        files: forced.files.clone(),
-        receipts: forced.receipts.iter().map(paper).collect(),
-        end: forced.end.clone(),
+impl Ends {
+    /// Nobody has seen it end.
+    pub(super) fn unseen() -> Self {
+        Self { whole: ForcedEnd::Unsettled, apart: Vec::new() }
     }
-}
-
-fn paper(receipt: &Receipt) -> Paper {
-    let receipt = receipt.clone();
-    Paper {
-        scope: receipt.scope.0,
-        path: receipt.path,
-        resource: pair(&receipt.resource),
-        base: receipt.base,
-        new: receipt.new,
-        blob: receipt.blob,
-        branch: receipt.branch,
-        worktree: receipt.worktree,
-        kind: receipt.kind,
-    }
-}
-
-fn forced(entry: Entry) -> Option<Forced> {
-    let receipt = |paper: Paper| {
-        Some(Receipt {
-            scope: Scope(paper.scope),
-            path: paper.path,
-            resource: resource(&paper.resource)?,
-            base: paper.base,
-            new: paper.new,
-            blob: paper.blob,
-            branch: paper.branch,
-            worktree: paper.worktree,
-            kind: paper.kind,
-        })
-    };
-    Some(Forced {
-        grant: GrantId(entry.grant.parse().ok()?),
-        owner: Owner {
-            session: SessionId(entry.session.parse().ok()?),
-            label: entry.label,
-            host: entry.host,
-            host_id: entry.host_id,
-            pid: entry.pid,
-            operation: entry.operation,
-            rule: entry.rule,
-        },
-        resources: entry.resources.iter().map(resource).collect::<Option<_>>()?,
-        reason: entry.reason,
-        began_at: entry.began_at,
-        ended_at: entry.ended_at,
-        files: entry.files,
-        receipts: entry.receipts.into_iter().map(receipt).collect::<Option<_>>()?,
-        end: entry.end,
-    })
 }
 
 /// How a run ended that held nothing: what would have been kept for its session is nobody's.
-pub(super) fn end_of(decision: &crate::settle::Decision) -> ForcedEnd {
-    use crate::settle::Telling;
-    use crate::store::Ending;
-    match (&decision.ending, &decision.telling) {
-        (Ending::Quarantine { reason }, _) => ForcedEnd::Quarantine { reason: reason.clone() },
-        (Ending::Linger { .. }, _) | (_, Some(Telling::OpenEdit { .. })) => ForcedEnd::Unsettled,
-        (Ending::Release(ended), _) => ForcedEnd::Ended(*ended),
-        (Ending::Keep { .. }, _) => ForcedEnd::Ended(Ended::Failed),
+pub(super) fn end_of(decision: &Decision, ttl: Duration) -> Ends {
+    let open = decision.tellings.iter().any(|telling| matches!(telling, Telling::OpenEdit { .. }));
+    let end = |ending: &Ending| match ending {
+        Ending::Quarantine { reason } => ForcedEnd::Quarantine { reason: reason.clone() },
+        Ending::Linger { reason } => ForcedEnd::Lingers { reason: reason.clone(), lasts: ttl },
+        _ if open => ForcedEnd::Unsettled,
+        Ending::Release(ended) => ForcedEnd::Ended(*ended),
+        Ending::Keep { .. } => ForcedEnd::Ended(Ended::Failed),
+    };
+    Ends {
+        whole: end(&decision.ending),
+        apart: decision.apart.iter().map(|(resource, ending)| (resource.clone(), end(ending))).collect(),
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Op
     if let Some(hint) = super::hint::hint(job, outcome) {
         report::say(&format!("locked: {hint}"));
     }
-    if let Some(telling) = &decision.telling {
+    for telling in &decision.tellings {
         report::say(&report::telling(telling, &job.wanted()));
     }
 }

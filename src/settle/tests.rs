@@ -2,9 +2,19 @@
 #![forbid(unsafe_code)]
 
 use super::*;
+use crate::terms::{ResourceName, Scope};
+
+fn resource(name: &str) -> Resource {
+    Resource { name: ResourceName::of("sops", name.as_bytes()), scope: Scope("example.org/acme/infra".to_owned()) }
+}
 
 fn finding(verdict: Option<Verdict>) -> Finding {
-    Finding { shown: "secrets/x.env.sops".to_owned(), place: "ws-1:/r/secrets/x.env.sops".to_owned(), verdict }
+    of("x", verdict)
+}
+
+fn of(name: &str, verdict: Option<Verdict>) -> Finding {
+    let shown = format!("secrets/{name}.env.sops");
+    Finding { place: format!("ws-1:/r/{shown}"), shown, verdict, resources: vec![resource(name)] }
 }
 
 fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
@@ -24,15 +34,57 @@ fn a_success_releases_whether_verified_or_not() {
 }
 
 #[test]
-fn a_bad_file_is_quarantined_whatever_the_program_said() {
-    for (outcome, succeeded) in
-        [(Outcome::Exited(0), true), (Outcome::Signaled(9), false), (Outcome::Stopped(Cause::Deadline), false)]
-    {
-        let findings = [finding(Some(Verdict::Sound)), finding(Some(Verdict::Bad(Fault::Empty)))];
-        let (ending, exit) = decided(outcome, succeeded, &findings, false);
-        assert!(matches!(ending, Ending::Quarantine { .. }), "{outcome:?}");
-        assert_eq!(exit, Exit::Code(exit::QUARANTINED));
+fn a_bad_file_is_quarantined_whatever_the_program_said_and_the_sound_one_is_not() {
+    let ttl = Duration::from_secs(1800);
+    for (outcome, succeeded, rest) in [
+        (Outcome::Exited(0), true, Ending::Release(Ended::Completed)),
+        (
+            Outcome::Signaled(9),
+            false,
+            Ending::Keep {
+                reason: "it died by signal 9 after it had written".to_owned(),
+                keep_for: ttl,
+                takeable: false,
+            },
+        ),
+        (Outcome::Stopped(Cause::Deadline), false, Ending::Release(Ended::Failed)),
+        (
+            Outcome::Stuck { cause: Cause::Deadline, pid: 12 },
+            false,
+            Ending::Linger { reason: "process 12 could not be stopped".to_owned() },
+        ),
+    ] {
+        let findings = [of("x", Some(Verdict::Sound)), of("y", Some(Verdict::Bad(Fault::Empty)))];
+        let decision = decide(&Facts {
+            outcome,
+            succeeded,
+            findings: &findings,
+            open: &[],
+            keep_asked: false,
+            remote: false,
+            ttl,
+        });
+        assert_eq!(decision.ending, rest, "{outcome:?}");
+        assert_eq!(decision.exit, Exit::Code(exit::QUARANTINED));
+        let reason = "ws-1:/r/secrets/y.env.sops: the file is empty".to_owned();
+        assert_eq!(decision.apart, [(resource("y"), Ending::Quarantine { reason })]);
+        assert!(matches!(&decision.tellings[0], Telling::Bad { resources, .. } if *resources == [resource("y")]));
     }
+}
+
+#[test]
+fn every_bad_file_is_told_and_its_hard_link_s_name_goes_with_it() {
+    let mut linked = of("x", Some(Verdict::Bad(Fault::Empty)));
+    linked.resources.push(resource("link/1"));
+    let findings = [linked, of("y", Some(Verdict::Bad(Fault::Plaintext)))];
+    let ttl = Duration::from_secs(1800);
+    let outcome = Outcome::Exited(1);
+    let facts =
+        Facts { outcome, succeeded: false, findings: &findings, open: &[], keep_asked: false, remote: false, ttl };
+    let decision = decide(&facts);
+    let names: Vec<_> = decision.apart.iter().map(|(resource, _)| resource.to_string()).collect();
+    assert_eq!(names, ["sops:x", "sops:link/1", "sops:y"]);
+    assert_eq!(decision.tellings.len(), 2);
 }
 
 #[test]
@@ -67,10 +119,7 @@ fn an_edit_that_another_command_left_open_stays_open() {
     let facts = Facts { outcome, succeeded: true, findings: &[], open: &open, keep_asked: false, remote: false, ttl };
     assert!(matches!(decide(&facts).ending, Ending::Keep { takeable: false, .. }));
     let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
-    assert!(
-        matches!(decide(&Facts { findings: &bad, ..facts }).ending, Ending::Quarantine { .. }),
-        "worse comes first"
-    );
+    assert!(decide(&Facts { findings: &bad, ..facts }).quarantine().is_some(), "worse comes first");
 }
 
 #[test]
@@ -86,10 +135,11 @@ fn what_cannot_be_stopped_lets_nobody_in() {
     ] {
         for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
             let findings = [finding(verdict)];
-            let Decision { ending, exit, telling } = decide(&Facts { findings: &findings, ..facts(outcome, remote) });
+            let Decision { ending, exit, tellings, .. } =
+                decide(&Facts { findings: &findings, ..facts(outcome, remote) });
             assert_eq!(ending, Ending::Linger { reason: reason.to_owned() });
             assert_eq!(exit, Exit::Code(exit::LOST));
-            assert_eq!(telling, Some(Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }));
+            assert_eq!(tellings, [Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }]);
         }
     }
     let killed = decide(&facts(Outcome::Stuck { cause: Cause::Killed(9), pid: 123 }, false));
@@ -99,7 +149,7 @@ fn what_cannot_be_stopped_lets_nobody_in() {
     assert_eq!(decide(&done).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
     let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
     let worse = decide(&Facts { findings: &bad, ..facts(stuck, true) });
-    assert!(matches!(worse.ending, Ending::Quarantine { .. }), "worse comes first");
+    assert!(worse.quarantine().is_some(), "worse comes first");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A run without a lease, told to the store afterwards.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::terms::{GrantId, Resource};
@@ -8,7 +10,7 @@ use crate::terms::{GrantId, Resource};
 use super::{Ended, FileRecord, Owner, Receipt};
 
 /// A command that ran by `--force` while the store could not be reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Forced {
     /// Names the run, so that it is recorded once however often it is told.
     pub grant: GrantId,
@@ -28,6 +30,16 @@ pub struct Forced {
     pub receipts: Vec<Receipt>,
     /// How it ended.
     pub end: ForcedEnd,
+    /// Resources of it that ended in another way: those whose file is bad, while the others are sound.
+    pub apart: Vec<(Resource, ForcedEnd)>,
+}
+
+impl Forced {
+    /// How it ended for this resource.
+    #[must_use]
+    pub fn of(&self, resource: &Resource) -> &ForcedEnd {
+        self.apart.iter().find(|(apart, _)| apart == resource).map_or(&self.end, |(_, end)| end)
+    }
 }
 
 /// How a forced run ended.
@@ -40,6 +52,14 @@ pub enum ForcedEnd {
     Quarantine {
         /// Host, path and fault, in one sentence without secrets.
         reason: String,
+    },
+    /// Something of it may still be running where we cannot stop it. Nobody is let in for as long as that was to last;
+    /// then whoever comes proves its files.
+    Lingers {
+        /// What may be running, in one sentence without secrets.
+        reason: String,
+        /// How long, from when the store hears of it.
+        lasts: Duration,
     },
     /// Nobody could say; whoever comes next proves its files.
     Unsettled,

@@ -9,7 +9,7 @@ use crate::rules::Change;
 use crate::terms::{Digest, FencingToken, GrantId, LeaseKey, Resource, Scope, SessionId};
 
 /// Who asks, as far as others may see it. No argument values, no environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// The session.
     pub session: SessionId,
@@ -30,7 +30,7 @@ pub struct Owner {
 
 /// The live file of a grant: `live/<grant>` in the state directory, by identity. Wrapper and keeper hold its kernel
 /// lock; who gets the lock on this very file has proof that both are gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Live {
     /// Device number.
     pub device: u64,
@@ -110,10 +110,22 @@ pub struct FileRecord {
     /// What the command does to it, so that whoever takes over judges it by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// The resources that stand for it: a command may hold others besides, and when this file is bad it is these that
+    /// are quarantined. Empty in records of before it was noted: then it may be any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
+}
+
+impl FileRecord {
+    /// Does this resource stand for the file?
+    #[must_use]
+    pub fn concerns(&self, resource: &Resource) -> bool {
+        self.resources.is_empty() || self.resources.contains(resource)
+    }
 }
 
 /// Who may renew or settle: the key of a grant, or, for a lease without a running command, the session itself.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Holding {
     /// By grant, token and key.
     Grant {
@@ -164,7 +176,7 @@ impl Ended {
 }
 
 /// What becomes of the lease at settling.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The row ends, unless it was adopted from an explicit hold: then the hold goes on (same row, explicit again).
     Release(Ended),
@@ -178,7 +190,8 @@ pub enum Ending {
         takeable: bool,
     },
     /// Something of it may still be running where we cannot stop it: nobody is let in for one TTL, its own session
-    /// neither. After that the successor proves the files once more.
+    /// neither. After that the successor proves the files once more. A command that joined leaves this to its holder's
+    /// lease, which then ends so whatever its holder says.
     Linger {
         /// What may be running, in one sentence without secrets.
         reason: String,
@@ -191,12 +204,28 @@ pub enum Ending {
 }
 
 /// The whole settling: one transaction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Settlement {
     /// What becomes of the lease.
     pub ending: Ending,
+    /// Resources of it that end in another way: those whose file is bad, while the others are sound.
+    pub apart: Vec<(Resource, Ending)>,
     /// Receipts of proven writes.
     pub receipts: Vec<Receipt>,
+}
+
+impl Settlement {
+    /// One ending for all of the lease.
+    #[must_use]
+    pub fn whole(ending: Ending, receipts: Vec<Receipt>) -> Self {
+        Self { ending, apart: Vec::new(), receipts }
+    }
+
+    /// What becomes of this resource.
+    #[must_use]
+    pub fn of(&self, resource: &Resource) -> &Ending {
+        self.apart.iter().find(|(apart, _)| apart == resource).map_or(&self.ending, |(_, ending)| ending)
+    }
 }
 
 /// Why a receipt was written.
@@ -230,7 +259,7 @@ impl ReceiptKind {
 }
 
 /// The record of a proven write: one link in the chain of its (scope, path).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The scope.
     pub scope: Scope,

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use super::digest::hex;
 
 /// Names one grant: one request over one or several resources. Random, made by the client before it asks, so that a
 /// lost answer can be read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GrantId(pub Uuid);
 
 impl GrantId {
@@ -28,8 +29,9 @@ impl fmt::Display for GrantId {
 }
 
 /// Names a session: the identity that many commands share. The whole UUID works like a credential (it lets its owner
-/// release what the session holds), so `Display` and `Debug` give the short form only.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// release what the session holds), so `Display` and `Debug` give the short form only. Serialized it is whole: for files that
+/// nobody else may read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId(pub Uuid);
 
 impl SessionId {
@@ -59,7 +61,7 @@ impl fmt::Debug for SessionId {
 }
 
 /// The fencing token: grows with every grant of its resource, also over release, pruning and restored backups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FencingToken(pub i64);
 
 impl fmt::Display for FencingToken {
@@ -68,8 +70,9 @@ impl fmt::Display for FencingToken {
     }
 }
 
-/// The random key that guards renew and release. The store keeps its hash alone; nothing shows the key.
-#[derive(Clone, PartialEq, Eq)]
+/// The random key that guards renew and release. The store keeps its hash alone; nothing shows the key. Serialized it is
+/// whole: for files that nobody else may read.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseKey([u8; 32]);
 
 impl LeaseKey {

@@ -3,10 +3,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// `kind:name`, canonical and printable: kind is lower-case ASCII, and every byte of the name that is not a printable,
 /// non-space ASCII character or part of a printable UTF-8 character is percent-encoded (a space is `%20`, a percent
 /// sign `%25`). Ordered by bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct ResourceName(String);
 
 /// Why a text is not a resource name.
@@ -26,6 +29,20 @@ pub enum ResourceNameError {
     /// More than [`ResourceName::MAX`] bytes.
     #[error("a resource name has at most {max} bytes, this one has {0}", max = ResourceName::MAX)]
     TooLong(usize),
+}
+
+impl From<ResourceName> for String {
+    fn from(name: ResourceName) -> Self {
+        name.0
+    }
+}
+
+impl TryFrom<String> for ResourceName {
+    type Error = ResourceNameError;
+
+    fn try_from(text: String) -> Result<Self, ResourceNameError> {
+        Self::parse(text.as_bytes())
+    }
 }
 
 impl ResourceName {
@@ -145,7 +162,7 @@ pub(super) fn shows_as_itself(character: char) -> bool {
 
 /// Where a name means something: a repository (`host/path` of its origin or `local/<uuid>`), a machine, an engine,
 /// or `global`. Two scopes never block each other over a name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scope(pub String);
 
 impl Scope {
@@ -164,7 +181,7 @@ impl fmt::Display for Scope {
 
 /// A name in its scope: the key of mutual exclusion. Ordered by the bytes of the name, then of the scope; every
 /// contender takes a set in this order.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resource {
     /// The name.
     pub name: ResourceName,

@@ -186,3 +186,35 @@ fn a_killed_program_whose_process_became_root_keeps_everybody_out() {
     let mut next = by_nobody(place.path(), 2);
     ends(next.args(["--ttl", "1h", "--wait", "60s", "-r", RESOURCE, "true"]), 0);
 }
+
+#[test]
+fn a_nested_process_that_became_root_keeps_everybody_out_after_the_outer_command() {
+    let Some(place) = place_of_nobody() else { return };
+    let becomes_root = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & \
+                        until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; echo $!; wait";
+    let inner = "./locked --ttl 2s -r \"$0\" sh -c \"$1\"; read -r go; exit 0";
+    let mut command = by_nobody(place.path(), 1);
+    command.args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", inner, RESOURCE, becomes_root]);
+    let run = Running::start(&mut command);
+    let root = Mortal(run.line.parse().expect("a process id"));
+    let outer_keeper = child_of(run.pid()).expect("the outer keeper");
+    let shell = child_of(outer_keeper).expect("the outer command");
+    let wrapper = child_of(shell).expect("the inner wrapper");
+    let keeper = child_of(wrapper).expect("the inner keeper");
+    kill(wrapper);
+    let reason = format!("process {} could not be stopped", root.0);
+    let says_so = |session: u32, options: &[&str]| {
+        let output =
+            by_nobody(place.path(), session).args(options).args(["-r", RESOURCE, "true"]).output().expect("runs");
+        assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
+        text(&output.stderr).contains(&reason)
+    };
+    run.let_go();
+    until("the inner keeper has given up", || says_so(2, &["-n"]).then_some(()));
+    // Longer than the TTL.
+    assert!(says_so(1, &["--wait", "3s"]));
+    assert!(!is_gone(root.0) && !is_gone(keeper));
+    kill(root.0);
+    until("the keeper gives it back", || is_gone(keeper).then_some(()));
+    ends(by_nobody(place.path(), 2).args(["-n", "-r", RESOURCE, "true"]), 0);
+}

@@ -187,3 +187,22 @@ fn twenty_who_tell_at_once_tell_each_run_once() {
     assert!(spooled(&stage).is_empty());
     assert_eq!(stage.history().len(), 5);
 }
+
+#[test]
+fn what_a_stopped_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
+    let stage = Stage::bare();
+    down(&stage);
+    let mut command = stage.locked(1);
+    let sudo = in_front(&stage.script("sudo", "exec \"$@\""));
+    command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
+    let run = Running::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
+    let keeper = child_of(run.pid()).expect("the keeper");
+    kill(run.pid());
+    until("the keeper ends", || is_gone(keeper).then_some(()));
+    back(&stage);
+    for session in [1, 2] {
+        let said = says(&mut stage.shell(session, &["-n"], "true"), 75);
+        assert!(said.contains("its effect may still be running elsewhere"), "{said}");
+    }
+    assert_eq!(stage.status()[0]["state"], "remote");
+}

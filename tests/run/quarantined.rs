@@ -53,17 +53,51 @@ fn damage_that_a_writer_of_the_other_file_has_found_is_still_known_to_restore() 
 }
 
 #[test]
-fn what_was_held_by_hand_beside_the_bad_file_is_free_again_with_it() {
+fn what_was_held_by_hand_beside_the_bad_file_is_not_quarantined_with_it() {
     let stage = Stage::new();
     let path = stage.stand_in(": > \"$file\"; kill -9 $$");
     ends(stage.set(2, &["-r", "server:web-1"], "A", "1").env("PATH", path), 72);
-    let said = says(stage.locked(3).args(["-n", "-r", "server:web-1", "true"]), 72);
-    assert!(said.ends_with(&format!("next:  locked restore {FILE}\n")), "{said}");
-    let said = says(stage.locked(3).args(["release", "server:web-1"]), 72);
-    assert!(said.ends_with(&format!("next:  locked restore {FILE}\n")), "{said}");
+    silent(stage.locked(3).args(["-n", "-r", "server:web-1", "true"]));
+    assert_eq!(stage.state().as_deref(), Some("quarantined"));
     silent(stage.locked(3).args(["restore", FILE]));
     assert_eq!(stage.state(), None);
-    silent(stage.locked(3).args(["-n", "-r", "server:web-1", "true"]));
+}
+
+#[test]
+fn the_sound_one_of_two_files_is_not_quarantined_with_the_bad_one() {
+    let stage = Stage::new();
+    let other = "secrets/other.env.sops";
+    stage.world.encrypted(other, "A=1\n", "dotenv");
+    // The first is emptied, the second written as it should be.
+    let path = stage.stand_in(": > \"$file\"; exec \"$real\" set --input-type dotenv --output-type dotenv secrets/other.env.sops '[\"B\"]' '\"2\"'");
+    let said = says(stage.locked(2).args(["-v", "sops", "updatekeys", "-y", FILE, other]).env("PATH", path), 72);
+    assert!(said.contains("QUARANTINED: sops:monitoring: "), "{said}");
+    assert!(said.contains("sops:monitoring quarantined, sops:other released as completed, one receipt"), "{said}");
+    silent(stage.locked(3).args(["-n", "-r", "sops:other", "true"]));
+    says(stage.locked(3).args(["-n", "-r", RESOURCE, "true"]), 72);
+    silent(stage.locked(3).args(["restore", FILE]));
+    assert_eq!(stage.state(), None);
+}
+
+#[test]
+fn whoever_takes_over_from_a_killed_command_answers_for_the_files_of_what_they_take() {
+    let stage = Stage::new();
+    let other = "secrets/other.env.sops";
+    stage.world.encrypted(other, "A=1\n", "dotenv");
+    let half = half_way(&stage);
+    let held = Held::start(stage.locked(2).args(["sops", "updatekeys", "-y", FILE, other]).env("PATH", half));
+    kill_everything(&stage, &held);
+    // The other file is as it was: its next writer is not stopped by what is bad beside it.
+    let set = |file: &str| {
+        let mut command = stage.locked(3);
+        command.args(["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", file, "[\"B\"]", "\"2\""]);
+        command
+    };
+    silent(&mut set(other));
+    let said = says(&mut set(FILE), 72);
+    assert!(said.contains("the last writer died without settling"), "{said}");
+    silent(stage.locked(3).args(["restore", FILE]));
+    silent(&mut set(FILE));
 }
 
 #[test]

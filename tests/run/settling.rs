@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use super::stage::{FILE, RESOURCE, Stage, ends, says, silent, text};
+use super::stage::{FILE, RESOURCE, Stage, ends, says, silent, text, until};
 
 #[test]
 fn a_success_gives_the_lease_back_and_leaves_one_receipt() {
@@ -196,4 +196,61 @@ fn two_requests_are_served_in_the_order_they_came() {
     }
     let order = std::fs::read(stage.world.work().join("order")).expect("order");
     assert_eq!(text(&order), "2\n3\n4\n");
+}
+
+/// A stand-in that does this and then takes the store away.
+fn takes_the_store_away(stage: &Stage, does: &str) -> std::ffi::OsString {
+    let store = stage.world.state().join("locked.db");
+    let away = format!("mv '{0}' '{0}.away' && mkdir '{0}'", store.display());
+    stage.stand_in(&format!("{does}; {away}"))
+}
+
+/// Runs a write that finds the store down at its end, and puts the store back when the keeper has given up.
+fn settled_without_a_store(stage: &Stage, does: &str, status: i32) {
+    let path = takes_the_store_away(stage, does);
+    let said = says(stage.set(1, &["--ttl", "2s"], "A", "1").env("PATH", path), status);
+    assert!(said.contains("could not be released yet"), "{said}");
+    let spooled =
+        || std::fs::read_dir(stage.world.state().join("spool")).is_ok_and(|mut entries| entries.next().is_some());
+    until("the keeper has given up", || spooled().then_some(()));
+    let store = stage.world.state().join("locked.db");
+    std::fs::remove_dir(&store).expect("out of the way");
+    std::fs::rename(stage.world.state().join("locked.db.away"), &store).expect("back");
+}
+
+#[test]
+fn what_could_not_be_settled_while_the_store_was_down_is_settled_by_whoever_finds_it_up() {
+    let stage = Stage::new();
+    settled_without_a_store(&stage, "\"$real\" \"$@\"", 0);
+    assert_eq!(stage.state(), None, "told by the look itself");
+    assert_eq!(stage.receipts(), ["proven"], "what was proven then needs no second proof");
+    assert_eq!(stage.history()[0]["ended_as"], "completed");
+    assert_eq!(std::fs::read_dir(stage.world.state().join("spool")).expect("spool").count(), 0);
+    silent(&mut stage.set(2, &["-n"], "B", "1"));
+}
+
+#[test]
+fn a_file_found_bad_while_the_store_was_down_is_quarantined_by_whoever_finds_it_up() {
+    let stage = Stage::new();
+    settled_without_a_store(&stage, ": > \"$file\"", 72);
+    let said = says(&mut stage.set(2, &["-n"], "B", "1"), 72);
+    assert!(said.contains("the file is empty") && said.ends_with(&format!("next:  locked restore {FILE}\n")), "{said}");
+    silent(stage.locked(3).args(["restore", FILE]));
+    silent(&mut stage.set(2, &["-n"], "B", "1"));
+}
+
+#[test]
+fn what_somebody_took_over_meanwhile_is_not_settled_a_second_time() {
+    let stage = Stage::new();
+    settled_without_a_store(&stage, "\"$real\" \"$@\"", 0);
+    let spool = stage.world.state().join("spool");
+    let entry = std::fs::read_dir(&spool).expect("spool").next().expect("one").expect("entry").path();
+    let kept = stage.world.root().join("entry.json");
+    std::fs::rename(&entry, &kept).expect("hidden");
+    silent(&mut stage.set(2, &["-n"], "B", "1"));
+    assert_eq!(stage.receipts(), ["recovered", "proven"]);
+    std::fs::rename(&kept, &entry).expect("back");
+    silent(&mut stage.set(3, &["-n"], "C", "1"));
+    assert_eq!(stage.receipts(), ["recovered", "proven", "proven"]);
+    assert!(!entry.exists());
 }

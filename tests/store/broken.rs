@@ -163,10 +163,11 @@ fn torn(sound: &[u8]) -> Vec<u8> {
 fn a_newer_store_is_refused_and_left_alone() {
     let world = Embedded::new();
     take(&mut *world.store(), &actor("ana").asks(&["a"]));
+    let known: i64 = world.raw().pragma_query_value(None, "user_version", |row| row.get(0)).expect("version");
     world.raw().pragma_update(None, "user_version", 999).expect("set");
     let error = world.store().leases(None, LIMIT).expect_err("newer");
     assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error:?}");
-    world.raw().pragma_update(None, "user_version", 1).expect("set");
+    world.raw().pragma_update(None, "user_version", known).expect("set");
     assert_eq!(world.store().leases(None, LIMIT).expect("answer").len(), 1);
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn file(path: &str, before: &str) -> FileRecord {
         key: path.to_owned(),
         before: Some(Digest::of(before.as_bytes())),
         change: None,
+        resources: Vec::new(),
     }
 }
 
@@ -131,7 +132,7 @@ pub(crate) fn take(store: &mut dyn Store, request: &Request) -> Holding {
 
 /// Settles and says what the store answered.
 pub(crate) fn settle(store: &mut dyn Store, holding: &Holding, ending: Ending) -> Release {
-    store.settle(holding, &Settlement { ending, receipts: Vec::new() }, LIMIT).expect("the store answers")
+    store.settle(holding, &Settlement::whole(ending, Vec::new()), LIMIT).expect("the store answers")
 }
 
 /// Settles and expects that the store did it.

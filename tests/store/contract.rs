@@ -65,6 +65,9 @@ macro_rules! every_promise {
             nest: who_holds_never_waits_behind_those_who_wait_for_it;
             nest: a_hold_between_commands_is_not_taken_from_below_a_command;
             nest: a_bad_file_of_a_join_quarantines_when_the_holder_is_done;
+            nest: what_may_run_on_below_lets_nobody_in_beside_it_or_after_the_holder;
+            nest: what_ran_on_below_and_has_ended_is_in_nobody_s_way;
+            nest: what_runs_on_below_a_dead_holder_is_given_its_time_and_owed;
             nest: a_dead_join_is_reclaimed_and_owed;
             nest: a_remote_effect_below_is_the_holder_s_too;
             nest: a_restore_takes_a_quarantine_over_and_owes_it_until_it_is_done;
@@ -83,6 +86,7 @@ macro_rules! every_promise {
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
+            settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;
             debt: the_successor_of_a_crash_is_told_what_to_prove;
             debt: debts_outlive_two_crashes;
             debt: recording_files_pays_the_debt;
@@ -92,6 +96,8 @@ macro_rules! every_promise {
             forced: a_forced_run_is_recorded_once_and_stands_in_nobody_s_way;
             forced: a_forced_run_that_left_a_file_bad_quarantines_it_whoever_is_there;
             forced: a_forced_run_that_nobody_saw_end_is_proven_by_the_next;
+            forced: a_forced_run_that_may_run_on_lets_nobody_in_for_its_time;
+            forced: what_of_a_forced_run_ended_apart_does_not_take_the_rest_along;
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;

@@ -134,7 +134,7 @@ fn a_long_history_does_not_slow_an_acquire() {
     busy(&mut *store, &Request { gone: vec![GrantId::random()], ..eve.asks(&["a"]) });
     assert!(matches!(store.renew(&held, LIMIT), Ok(Renewal::Renewed(_))));
     let receipts = vec![receipt("a", "a.env", "1", "2")];
-    let settlement = Settlement { ending: Ending::Release(Ended::Completed), receipts };
+    let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);
     assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
     store.leases(None, LIMIT).expect("answer");
     let name = Some("sops:a".to_owned());

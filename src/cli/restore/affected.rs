@@ -3,7 +3,7 @@
 
 use crate::exit;
 use crate::report::Refusal;
-use crate::run::{self, Context};
+use crate::run;
 use crate::store::{FileRecord, LeaseState, LeaseView};
 use crate::terms::{Resource, shell_quote};
 
@@ -12,16 +12,17 @@ use super::left::Left;
 
 /// Quarantined leases that no file can be restored for (`-r server:web`, a hard link that is gone): they were taken with
 /// the ones of these resources by one command, and are freed with them.
-pub(super) fn companions(context: &Context, resources: &[Resource], live: &[LeaseView]) -> Vec<Resource> {
+pub(super) fn companions(resources: &[Resource], live: &[LeaseView]) -> Vec<Resource> {
     let bad = || live.iter().filter(|lease| lease.state == LeaseState::Quarantined);
     let grants: Vec<_> =
         bad().filter(|lease| resources.contains(&lease.resource)).map(|lease| (lease.grant, &lease.files)).collect();
-    let named: Vec<Resource> =
-        grants.iter().flat_map(|(_, files)| *files).filter_map(|record| run::resource_of(context, record)).collect();
+    // The first is the file's own name; a hard link's comes after it.
+    let named: Vec<&Resource> =
+        grants.iter().flat_map(|(_, files)| *files).filter_map(|record| record.resources.first()).collect();
     bad()
         .filter(|lease| grants.iter().any(|(grant, _)| *grant == lease.grant))
         .map(|lease| lease.resource.clone())
-        .filter(|resource| !named.contains(resource))
+        .filter(|resource| !named.contains(&resource))
         .collect()
 }
 
@@ -66,7 +67,7 @@ impl Work<'_> {
     /// The recorded files of this resource.
     fn owed(&self) -> Vec<FileRecord> {
         let mut files = self.hold.owed();
-        files.retain(|record| run::resource_of(self.context, record).as_ref() == Some(&self.target.resource));
+        files.retain(|record| record.concerns(&self.target.resource));
         files
     }
 

@@ -68,7 +68,7 @@ impl Hold {
             Err(error) => return Ok(Self::without(&error)),
         };
         let reason = quarantine(&live, &resources);
-        resources.extend(companions(context, &resources, &live));
+        resources.extend(companions(&resources, &live));
         resources.sort();
         resources.dedup();
         let owner = Owner {
@@ -105,7 +105,7 @@ impl Hold {
         let Some(held) = &self.held else { return Ok(()) };
         let mut held = held.borrow_mut();
         let holding = held.holding.clone();
-        match held.store.settle(&holding, &Settlement { ending, receipts }, CALL) {
+        match held.store.settle(&holding, &Settlement::whole(ending, receipts), CALL) {
             Ok(Release::Released) => Ok(()),
             Ok(Release::NotOurs) => {
                 report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None));

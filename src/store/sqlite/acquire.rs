@@ -80,13 +80,17 @@ fn note_gone(connection: &Connection, grant: GrantId, request: &Request, now: &N
     let note = format!("proven gone by {} ({})", owner.session.short(), owner.label);
     let sql = format!("select {} from leases where grant_id = ?1 and ended_at is null", row::COLUMNS);
     for join in nest::of_any_lease(connection, grant)? {
-        nest::bury(connection, &join)?;
+        match join.may_run_on {
+            Some(_) => {}
+            None if join.remote => nest::stay(connection, &join, &format!("{note}; its effect may still be running"))?,
+            None => nest::bury(connection, &join)?,
+        }
     }
     let rows: Vec<Row> =
         connection.prepare_cached(&sql)?.query_map([grant.to_string()], row::read)?.collect::<rusqlite::Result<_>>()?;
     for row in rows.iter().filter(|row| row.runs()) {
         // What joined it lives on under it, and inherits it in the end.
-        if !nest::of_lease(connection, row.id)?.is_empty() {
+        if nest::of_lease(connection, row.id)?.iter().any(|join| join.may_run_on.is_none()) {
             continue;
         }
         if row.remote {
@@ -116,7 +120,11 @@ fn in_the_way(connection: &Connection, row: &Row, now: &Now) -> Result<Vec<Block
     let joins = nest::of_lease(connection, row.id)?;
     let lease = row.view(queue::waiters(connection, &row.resource, now)?, now);
     let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone: row.runs() && joins.is_empty() }];
-    blockers.extend(joins.iter().map(|join| Blocker { lease: join.view(lease.clone()), reclaimable_when_gone: true }));
+    blockers.extend(
+        joins
+            .iter()
+            .map(|join| Blocker { lease: join.view(lease.clone()), reclaimable_when_gone: join.may_run_on.is_none() }),
+    );
     Ok(blockers)
 }
 

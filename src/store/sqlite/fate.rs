@@ -88,6 +88,7 @@ mod tests {
             hold_ttl_ms: None,
             hold_operation: None,
             bad: None,
+            may_run_on: None,
             boot: "this".to_owned(),
             expires_ms: Some(10_001),
             acquired_at: 0,

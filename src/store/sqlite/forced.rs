@@ -2,6 +2,8 @@
 //! stands in the way.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
 use crate::store::{Ended, FileRecord, Forced, ForcedEnd};
@@ -10,9 +12,9 @@ use crate::terms::Resource;
 use super::debt::{self, Debt};
 use super::fault::Fault;
 use super::grant::next_token;
-use super::ledger::Now;
+use super::ledger::{Now, ms};
 use super::renew::Part;
-use super::row::{self, Row};
+use super::row::{self, Row, Stored};
 use super::settle::{self, Word};
 
 /// What the lease lasts that is reclaimed at once.
@@ -39,6 +41,8 @@ enum Standing {
     Ended(Ended),
     /// In quarantine, with what predecessors left unproven.
     Quarantined(String, Vec<Debt>),
+    /// Nobody's for so long, with what predecessors left unproven.
+    Lingers(String, Duration, Vec<Debt>),
     /// Expired: the next one takes it over and proves its files.
     Expired,
 }
@@ -46,10 +50,12 @@ enum Standing {
 /// Makes room for the row, or hands its burden to the lease that lives there.
 fn enter(connection: &Connection, forced: &Forced, resource: &Resource, now: &Now) -> Result<Standing, Fault> {
     let live = row::live(connection, resource)?;
-    match (&forced.end, live) {
+    match (forced.of(resource), live) {
         (ForcedEnd::Ended(ended), _) => Ok(Standing::Ended(*ended)),
         (ForcedEnd::Quarantine { reason }, None) => Ok(Standing::Quarantined(reason.clone(), Vec::new())),
         (ForcedEnd::Quarantine { reason }, Some(row)) => quarantine(connection, &row, reason, now),
+        (ForcedEnd::Lingers { reason, lasts }, None) => Ok(Standing::Lingers(reason.clone(), *lasts, Vec::new())),
+        (ForcedEnd::Lingers { reason, lasts }, Some(row)) => linger(connection, &row, (reason, *lasts), forced, now),
         (ForcedEnd::Unsettled, None) => Ok(Standing::Expired),
         (ForcedEnd::Unsettled, Some(row)) => {
             owe(connection, &row, forced)?;
@@ -69,6 +75,31 @@ fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Re
         connection.prepare_cached("update leases set bad = ?2 where id = ?1")?.execute((row.id, reason))?;
     } else {
         settle::quarantine(connection, row, reason, now)?;
+    }
+    Ok(Standing::Ended(Ended::Failed))
+}
+
+fn linger(
+    connection: &Connection,
+    row: &Row,
+    (reason, lasts): (&str, Duration),
+    forced: &Forced,
+    now: &Now,
+) -> Result<Standing, Fault> {
+    if row.state == Stored::Quarantined {
+        // Nobody is let in as it is, and who restores it is told what else to prove.
+        return Ok(Standing::Ended(Ended::Failed));
+    }
+    if row.runs() && row.expired(now) && !row.lingers(now) {
+        let debts = debt::left_by(row)?;
+        settle::end(connection, row, Ended::Expired, "a forced run may still run", Word::Successor, now)?;
+        return Ok(Standing::Lingers(reason.to_owned(), lasts, debts));
+    }
+    owe(connection, row, forced)?;
+    if row.runs() {
+        settle::will_linger(connection, row, reason)?;
+    } else {
+        settle::linger(connection, row, reason, row.ttl_ms.max(ms(lasts)), now)?;
     }
     Ok(Standing::Ended(Ended::Failed))
 }
@@ -94,12 +125,18 @@ fn insert(
     let note = format!("forced: {}", forced.reason);
     let (state, reason, debts) = match standing {
         Standing::Quarantined(reason, debts) => ("quarantined", format!("{reason} ({note})"), debt::text(debts)?),
+        Standing::Lingers(reason, _, debts) => ("remote", format!("{reason} ({note})"), debt::text(debts)?),
         Standing::Expired => ("held", note.clone(), "[]".to_owned()),
         Standing::Ended(_) => ("held", note.clone(), "[]".to_owned()),
     };
     let (ended_at, ended_as) = match standing {
         Standing::Ended(ended) => (Some(forced.ended_at), Some(ended.as_str())),
-        Standing::Quarantined(..) | Standing::Expired => (None, None),
+        Standing::Quarantined(..) | Standing::Lingers(..) | Standing::Expired => (None, None),
+    };
+    let expires = match standing {
+        Standing::Quarantined(..) => None,
+        Standing::Lingers(_, lasts, _) => Some(now.ms.saturating_add(ms(*lasts))),
+        Standing::Expired | Standing::Ended(_) => Some(now.ms),
     };
     connection
         .prepare_cached(
@@ -128,7 +165,7 @@ fn insert(
             ":debt": debts,
             ":ttl": NO_TIME,
             ":boot": now.boot,
-            ":expires": (!matches!(standing, Standing::Quarantined(..))).then_some(now.ms),
+            ":expires": expires,
             ":began": forced.began_at,
             ":renewed": forced.ended_at,
             ":ended_at": ended_at,

@@ -10,6 +10,7 @@ use super::debt::{self, Debt};
 use super::fate::Fate;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
+use super::nest;
 use super::row::{Row, live_columns};
 use super::settle::{Word, end};
 
@@ -53,10 +54,12 @@ pub(super) fn succeed(
             Ok(Inherited::default())
         }
         Fate::Restore => {
+            let row = &nest::bury_all(connection, row)?;
             end(connection, row, Ended::Failed, &format!("{before}restored by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::kept_by_own(row)?, ..Inherited::default() })
         }
         Fate::Reclaim => {
+            let row = &nest::bury_all(connection, row)?;
             end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
         }

@@ -9,13 +9,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 use uuid::Uuid;
 
 use crate::store::door::shown;
-use crate::store::{LeaseView, Live, Request};
+use crate::store::{LeaseState, LeaseView, Live, Request};
 use crate::terms::{GrantId, SessionId};
 
 use super::debt;
 use super::fault::Fault;
 use super::ledger::Now;
-use super::row::{Row, live_columns, live_file, uuid};
+use super::row::{self, Row, live_columns, live_file, uuid};
 
 /// A command that joined a lease.
 #[derive(Clone)]
@@ -32,10 +32,14 @@ pub(super) struct Join {
     operation: String,
     live: Option<Live>,
     files: String,
+    /// Its effect does not stop with its process.
+    pub(super) remote: bool,
+    /// What of it may still be running: it has settled, and nobody beside it is let in.
+    pub(super) may_run_on: Option<String>,
 }
 
 const COLUMNS: &str = "id, lease, within_grant, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-     live_device, live_inode, files";
+     live_device, live_inode, files, remote, may_run_on";
 
 fn read(row: &SqlRow<'_>) -> rusqlite::Result<Join> {
     Ok(Join {
@@ -51,6 +55,8 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Join> {
         operation: row.get("operation")?,
         live: live_file(row)?,
         files: row.get("files")?,
+        remote: row.get("remote")?,
+        may_run_on: row.get("may_run_on")?,
     })
 }
 
@@ -113,7 +119,7 @@ pub(super) fn join(connection: &Connection, row: &Row, below: GrantId, request: 
     connection
         .prepare_cached(
             "insert into joins (lease, within_grant, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-             live_device, live_inode, files) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             live_device, live_inode, files, remote) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(rusqlite::params![
             row.id,
@@ -129,6 +135,7 @@ pub(super) fn join(connection: &Connection, row: &Row, below: GrantId, request: 
             device,
             inode,
             debt::text(&request.files)?,
+            request.remote,
         ])?;
     if request.remote {
         // What is done elsewhere for the command below is done under the holder's lease.
@@ -174,6 +181,27 @@ pub(super) fn leave(connection: &Connection, join: &Join) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Something of the join may still be running: it stays in the line until that is over or the lease is.
+pub(super) fn stay(connection: &Connection, join: &Join, reason: &str) -> Result<(), Fault> {
+    connection
+        .prepare_cached("update joins set may_run_on = ?2, pid = null where id = ?1")?
+        .execute((join.id, reason))?;
+    connection.prepare_cached("update leases set remote = 1 where id = ?1")?.execute([join.lease])?;
+    Ok(())
+}
+
+/// The joins of a lease that is over for all of them: what they may have written is owed by who takes it over.
+pub(super) fn bury_all(connection: &Connection, row: &Row) -> Result<Row, Fault> {
+    let joins = of_lease(connection, row.id)?;
+    for join in &joins {
+        bury(connection, join)?;
+    }
+    if joins.is_empty() {
+        return Ok(row.clone());
+    }
+    row::live(connection, &row.resource)?.ok_or(Fault::Unreadable("a lease with joins is gone"))
+}
+
 /// A dead join leaves the line, and its files become a debt of the lease.
 pub(super) fn bury(connection: &Connection, join: &Join) -> Result<(), Fault> {
     leave(connection, join)?;
@@ -197,16 +225,18 @@ pub(super) fn heir(connection: &Connection, row: &Row) -> Result<Option<Join>, F
     successor(connection, row.id, row.grant)
 }
 
-/// The join has the lease now, in a row of its own under the same token. The holder's row has ended.
+/// The join has the lease now, in a row of its own under the same token. The holder's row has ended. What may still be
+/// running of the join is given one TTL from here, and more when its keeper says so.
 pub(super) fn inherit(connection: &Connection, row: &Row, heir: &Join, now: &Now) -> Result<(), Fault> {
     let (device, inode) = live_columns(heir.live);
     connection
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-             state, remote, live_device, live_inode, files, debt, bad, ttl_ms, hold_ttl_ms, hold_operation, within_grant, \
-             boot, expires_ms, acquired_at, renewed_at) select scope, name, token, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'held', \
-             remote, ?10, ?11, ?12, '[]', bad, ttl_ms, hold_ttl_ms, hold_operation, grant_id, boot, expires_ms, ?13, ?13 \
-             from leases where id = ?1",
+             state, settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms, \
+             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) select scope, name, token, ?2, ?3, \
+             ?4, ?5, ?6, ?7, ?8, ?9, iif(?14 is null, 'held', 'remote'), ?14 is not null, ?14, remote, ?10, ?11, ?12, '[]', \
+             bad, may_run_on, ttl_ms, hold_ttl_ms, hold_operation, grant_id, ?15, \
+             iif(?14 is null, expires_ms, ?16 + ttl_ms), ?13, ?13 from leases where id = ?1",
         )?
         .execute(rusqlite::params![
             row.id,
@@ -222,6 +252,9 @@ pub(super) fn inherit(connection: &Connection, row: &Row, heir: &Join, now: &Now
             inode,
             heir.files,
             now.wall,
+            heir.may_run_on,
+            now.boot,
+            now.ms,
         ])?;
     let lease = connection.last_insert_rowid();
     connection.prepare_cached("delete from joins where id = ?1")?.execute([heir.id])?;
@@ -250,6 +283,8 @@ impl Join {
             host: shown(&self.host),
             pid: self.pid,
             operation: shown(&self.operation),
+            state: if self.may_run_on.is_some() { LeaseState::Remote } else { lease.state },
+            reason: self.may_run_on.as_deref().map(shown).or(lease.reason),
             ..lease
         }
     }

@@ -58,7 +58,8 @@ fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Res
     let Some(parts) = parts(connection, holding)? else { return Ok(Err(Renewal::Gone)) };
     let by_grant = matches!(holding, Holding::Grant { .. });
     let over = |row: &Row| row.ended || row.state == Stored::Remote || (by_grant && row.boot != now.boot);
-    if parts.is_empty() || parts.iter().any(|part| over(&part.row)) {
+    let stayed = |part: &Part| part.join.as_ref().is_some_and(|join| join.may_run_on.is_some());
+    if parts.is_empty() || parts.iter().any(|part| over(&part.row) || stayed(part)) {
         return Ok(Err(Renewal::Gone));
     }
     if parts.iter().any(|part| part.row.revoked) {

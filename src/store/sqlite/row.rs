@@ -49,6 +49,7 @@ pub(super) struct Row {
     pub(super) hold_ttl_ms: Option<i64>,
     pub(super) hold_operation: Option<String>,
     pub(super) bad: Option<String>,
+    pub(super) may_run_on: Option<String>,
     pub(super) boot: String,
     pub(super) expires_ms: Option<i64>,
     pub(super) acquired_at: i64,
@@ -59,7 +60,7 @@ pub(super) struct Row {
 /// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str = "id, scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, \
      operation, state, explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, \
-     debt, ttl_ms, hold_ttl_ms, hold_operation, bad, boot, expires_ms, acquired_at, renewed_at, ended_at";
+     debt, ttl_ms, hold_ttl_ms, hold_operation, bad, may_run_on, boot, expires_ms, acquired_at, renewed_at, ended_at";
 
 /// The live row of a resource.
 pub(super) fn live(connection: &Connection, resource: &Resource) -> Result<Option<Row>, Fault> {
@@ -129,6 +130,7 @@ pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         hold_ttl_ms: row.get("hold_ttl_ms")?,
         hold_operation: row.get("hold_operation")?,
         bad: row.get("bad")?,
+        may_run_on: row.get("may_run_on")?,
         boot: row.get("boot")?,
         expires_ms: row.get("expires_ms")?,
         acquired_at: row.get("acquired_at")?,

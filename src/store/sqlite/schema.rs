@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::fault::Fault;
 
 /// One step per version. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 1] = [include_str!("schema/0001_ledger.sql")];
+const STEPS: [&str; 2] = [include_str!("schema/0001_ledger.sql"), include_str!("schema/0002_may_run_on.sql")];
 
 /// The version that this program knows.
 const KNOWN: i64 = STEPS.len() as i64;

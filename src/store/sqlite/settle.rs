@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::ledger::{Now, ms};
 use super::nest::{self, Join};
 use super::renew::{Part, parts};
-use super::row::Row;
+use super::row::{Row, Stored};
 
 /// Settles every row of the holding, or none.
 pub(super) fn settle(
@@ -27,22 +27,23 @@ pub(super) fn settle(
         return Ok(Release::Released);
     }
     if parts.iter().any(|part| part.row.ended) {
-        return Ok(Release::NotOurs);
+        // One part ended and another stays, quarantined: both by this grant's word.
+        let heard = by_grant && parts.iter().all(|part| part.join.is_none() && part.row.settled);
+        return Ok(if heard { Release::Released } else { Release::NotOurs });
     }
     leave_receipts(connection, &settlement.receipts, &parts, now)?;
     for Part { row, join } in &parts {
         if let Some(join) = join {
-            leave(connection, row, join, &settlement.ending)?;
+            leave(connection, row, join, settlement.of(&row.resource), now)?;
             continue;
         }
-        let bad = row.bad.as_ref().map(|reason| Ending::Quarantine { reason: reason.clone() });
-        let ending = bad.as_ref().unwrap_or(&settlement.ending);
+        let ending = ending_of(row, settlement);
         let heir = if by_grant { nest::heir(connection, row)? } else { None };
         if let Some(heir) = heir.filter(|_| !matches!(ending, Ending::Quarantine { .. })) {
-            hand_down(connection, row, &heir, ending, now)?;
+            hand_down(connection, row, &heir, &ending, now)?;
             continue;
         }
-        match ending {
+        match &ending {
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
             Ending::Release(ended) => {
                 end(connection, row, *ended, row.reason.as_deref().unwrap_or_default(), Word::Own, now)?
@@ -50,11 +51,22 @@ pub(super) fn settle(
             Ending::Keep { reason, keep_for, takeable } => {
                 keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
             }
-            Ending::Linger { reason } => linger(connection, row, reason, now)?,
+            Ending::Linger { reason } => linger(connection, row, reason, row.ttl_ms, now)?,
             Ending::Quarantine { reason } => quarantine(connection, row, reason, now)?,
         }
     }
     Ok(Release::Released)
+}
+
+/// What becomes of one row. What was noted of it while its holder had it weighs more than the holder's own word: a file that
+/// a command below left bad, then something that may still run.
+fn ending_of(row: &Row, settlement: &Settlement) -> Ending {
+    let own = settlement.of(&row.resource);
+    match (&row.bad, &row.may_run_on, own) {
+        (Some(reason), ..) => Ending::Quarantine { reason: reason.clone() },
+        (None, _, Ending::Quarantine { .. }) | (None, None, _) => own.clone(),
+        (None, Some(reason), _) => Ending::Linger { reason: reason.clone() },
+    }
 }
 
 /// A command below the holder lives on, and the lease with it.
@@ -70,12 +82,30 @@ fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, n
 }
 
 /// A command that joined leaves the line. That it failed is its holder's affair; a file that it left bad is everybody's,
-/// and quarantines the lease when the holder is done.
-fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending) -> Result<(), Fault> {
-    if let Ending::Quarantine { reason } = ending {
-        connection.prepare_cached("update leases set bad = ?2 where id = ?1")?.execute((row.id, reason))?;
+/// and quarantines the lease when the holder is done. With what may still be running of it it stays.
+fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending, now: &Now) -> Result<(), Fault> {
+    match ending {
+        Ending::Quarantine { reason } => {
+            connection.prepare_cached("update leases set bad = ?2 where id = ?1")?.execute((row.id, reason))?;
+        }
+        Ending::Linger { reason } => {
+            if row.state == Stored::Remote {
+                // Its holder is gone: the time is counted from here again.
+                linger(connection, row, reason, row.ttl_ms, now)?;
+            }
+            return nest::stay(connection, join, reason);
+        }
+        Ending::Release(_) | Ending::Keep { .. } => {}
     }
     nest::leave(connection, join)
+}
+
+/// When its holder is done the row lingers; when its holder is gone without a word, too.
+pub(super) fn will_linger(connection: &Connection, row: &Row, reason: &str) -> Result<(), Fault> {
+    connection
+        .prepare_cached("update leases set may_run_on = ?2, remote = 1 where id = ?1")?
+        .execute((row.id, reason))?;
+    Ok(())
 }
 
 /// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
@@ -158,15 +188,15 @@ fn keep(
     Ok(())
 }
 
-/// The row is nobody's for one TTL. The record of files stays: who comes after that proves them once more.
-fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
+/// The row is nobody's for so long. The record of files stays, and what a command below left with it: who comes after
+/// that proves them once more.
+pub(super) fn linger(connection: &Connection, row: &Row, reason: &str, lasts: i64, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'remote', settled = 1, takeable = 0, revoked = 0, reason = ?2, pid = null, \
-             live_device = null, live_inode = null, debt = '[]', boot = ?3, expires_ms = ?4, renewed_at = ?5 \
-             where id = ?1",
+             live_device = null, live_inode = null, boot = ?3, expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
-        .execute((row.id, reason, &now.boot, now.ms.saturating_add(row.ttl_ms), now.wall))?;
+        .execute((row.id, reason, &now.boot, now.ms.saturating_add(lasts), now.wall))?;
     Ok(())
 }
 

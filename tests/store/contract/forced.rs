@@ -20,6 +20,7 @@ fn forced(by: &Actor, end: ForcedEnd) -> Forced {
         files: vec![file("a.env", "1")],
         receipts: Vec::new(),
         end,
+        apart: Vec::new(),
     }
 }
 
@@ -100,4 +101,49 @@ pub(crate) fn a_forced_run_that_nobody_saw_end_is_proven_by_the_next(world: &dyn
     assert_eq!(granted.unsettled[0].files, run.files);
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     assert!(past[0].note.as_deref().is_some_and(|note| note.starts_with("forced: the store was down")), "{past:?}");
+}
+
+pub(crate) fn a_forced_run_that_may_run_on_lets_nobody_in_for_its_time(world: &dyn World) {
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let mut store = world.store();
+    let end = ForcedEnd::Lingers { reason: "its effect may still be running".to_owned(), lasts: TTL };
+    let run = |name: &str| Forced { resources: vec![resource(name)], ..forced(&ana, end.clone()) };
+    // Nobody holds it; something is kept; somebody is gone without a word; somebody runs, and goes on.
+    let kept_one = take(&mut *store, &bob.asks(&["b"]));
+    settled(&mut *store, &kept_one, kept(true));
+    take(&mut *store, &bob.asks(&["c"]));
+    world.pass(TTL);
+    let running = take(&mut *store, &bob.asks(&["d"]));
+    let runs: Vec<_> = ["a", "b", "c", "d"].map(run).into();
+    for run in runs.iter().chain(&runs) {
+        tell(&mut *store, run);
+    }
+    release(&mut *store, &running);
+    for name in ["a", "b", "c", "d"] {
+        let (blockers, _) = busy(&mut *store, &bob.asks(&[name]));
+        let lease = &blockers[0].lease;
+        assert_eq!((lease.state, lease.expires_in), (LeaseState::Remote, Some(TTL)), "{name}");
+        assert!(lease.reason.as_deref().is_some_and(|it| it.contains("may still be running")), "{name}: {lease:?}");
+    }
+    world.pass(TTL);
+    for name in ["a", "b", "c", "d"] {
+        let owed = granted(&mut *store, &bob.asks(&[name])).unsettled;
+        assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{name}: {owed:?}");
+    }
+}
+
+pub(crate) fn what_of_a_forced_run_ended_apart_does_not_take_the_rest_along(world: &dyn World) {
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let mut store = world.store();
+    let run = Forced {
+        resources: vec![resource("a"), resource("b")],
+        apart: vec![(resource("a"), bad())],
+        ..forced(&ana, ForcedEnd::Ended(Ended::Completed))
+    };
+    for _told in 0..2 {
+        tell(&mut *store, &run);
+    }
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(blockers[0].lease.state, LeaseState::Quarantined);
+    take(&mut *store, &bob.asks(&["b"]));
 }

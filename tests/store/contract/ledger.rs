@@ -39,7 +39,7 @@ pub(crate) fn history_is_newest_first_and_names_the_receipt(world: &dyn World) {
     let (mut store, ana) = (world.store(), actor("ana"));
     let held = take(&mut *store, &ana.asks(&["a"]));
     let receipts = vec![receipt("a", "a.env", "1", "2"), receipt("a", "a.env", "2", "3")];
-    let settlement = Settlement { ending: Ending::Release(Ended::Completed), receipts };
+    let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);
     assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
     let held = take(&mut *store, &ana.asks(&["b"]));
     settled(&mut *store, &held, Ending::Release(Ended::HumanAction));

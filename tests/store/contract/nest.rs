@@ -3,7 +3,7 @@
 use locked::store::{Acquisition, Claim, Ended, Ending, LeaseState, Release, Renewal, Request, Store};
 
 use super::World;
-use crate::store::cast::{Actor, LIMIT, actor, bad, busy, file, granted, kept, release, settle, settled, take};
+use crate::store::cast::{Actor, LIMIT, TTL, actor, bad, busy, file, granted, kept, release, settle, settled, take};
 
 /// A request of a command that runs under `outer`.
 fn below(outer: &Request, request: Request) -> Request {
@@ -126,6 +126,90 @@ pub(crate) fn a_bad_file_of_a_join_quarantines_when_the_holder_is_done(world: &d
     assert_eq!(blockers[0].lease.state, LeaseState::Quarantined);
 }
 
+/// What a nested command leaves running that nobody can stop.
+fn stuck() -> Ending {
+    Ending::Linger { reason: "process 123 could not be stopped".to_owned() }
+}
+
+fn lingers(store: &mut dyn Store, request: &Request) {
+    let (blockers, _) = busy(store, request);
+    let last = blockers.last().expect("somebody");
+    assert_eq!(last.lease.state, LeaseState::Remote, "{blockers:?}");
+    assert_eq!(last.lease.reason.as_deref(), Some("process 123 could not be stopped"));
+    assert!(!last.reclaimable_when_gone);
+}
+
+pub(crate) fn what_may_run_on_below_lets_nobody_in_beside_it_or_after_the_holder(world: &dyn World) {
+    let (ana, bob) = two();
+    for (name, ending) in [("a", Ending::Release(Ended::Completed)), ("b", kept(true)), ("c", kept(false))] {
+        let mut store = world.store();
+        let outer = ana.asks(&[name]);
+        let held = take(&mut *store, &outer);
+        let inner = Request { files: vec![file("a.env", "1")], ..below(&outer, ana.asks(&[name])) };
+        let joined = take(&mut *store, &inner);
+        for _sent in 0..2 {
+            settled(&mut *store, &joined, stuck());
+        }
+        assert_eq!(store.renew(&joined, LIMIT).expect("answer"), Renewal::Gone);
+        assert!(matches!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(_)), "the holder goes on");
+        lingers(&mut *store, &below(&outer, ana.asks(&[name])));
+        // That its keeper is gone proves nothing of what runs on.
+        lingers(&mut *store, &Request { gone: vec![inner.grant], ..below(&outer, ana.asks(&[name])) });
+        settled(&mut *store, &held, ending);
+        for request in [ana.asks(&[name]), bob.asks(&[name])] {
+            lingers(&mut *store, &request);
+        }
+        // Its keeper still sees it.
+        world.pass(TTL / 2);
+        settled(&mut *store, &joined, stuck());
+        world.pass(TTL / 2);
+        lingers(&mut *store, &bob.asks(&[name]));
+        world.pass(TTL / 2);
+        let owed = granted(&mut *store, &bob.asks(&[name])).unsettled;
+        assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{name}: {owed:?}");
+    }
+}
+
+pub(crate) fn what_ran_on_below_and_has_ended_is_in_nobody_s_way(world: &dyn World) {
+    let (ana, bob) = two();
+    let mut store = world.store();
+    for (name, holder_is_first) in [("a", false), ("b", true)] {
+        let outer = ana.asks(&[name]);
+        let held = take(&mut *store, &outer);
+        let joined = take(&mut *store, &below(&outer, ana.asks(&[name])));
+        settled(&mut *store, &joined, stuck());
+        let over = |store: &mut dyn Store| settled(store, &joined, Ending::Release(Ended::Failed));
+        if holder_is_first {
+            release(&mut *store, &held);
+            over(&mut *store);
+        } else {
+            over(&mut *store);
+            release(&mut *store, &held);
+        }
+        take(&mut *store, &bob.asks(&[name]));
+    }
+}
+
+pub(crate) fn what_runs_on_below_a_dead_holder_is_given_its_time_and_owed(world: &dyn World) {
+    let (ana, bob) = two();
+    let mut store = world.store();
+    let outer = ana.asks(&["a"]);
+    take(&mut *store, &outer);
+    let inner = Request { files: vec![file("a.env", "1")], ..below(&outer, ana.asks(&["a"])) };
+    let joined = take(&mut *store, &inner);
+    settled(&mut *store, &joined, stuck());
+    let gone = vec![outer.grant, inner.grant];
+    busy(&mut *store, &Request { gone, ..bob.asks(&["a"]) });
+    // Its keeper lives, and still sees it.
+    world.pass(TTL / 2);
+    settled(&mut *store, &joined, stuck());
+    world.pass(TTL / 2);
+    lingers(&mut *store, &bob.asks(&["a"]));
+    world.pass(TTL / 2);
+    let owed = granted(&mut *store, &bob.asks(&["a"])).unsettled;
+    assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{owed:?}");
+}
+
 pub(crate) fn a_dead_join_is_reclaimed_and_owed(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob) = two();
@@ -150,6 +234,8 @@ pub(crate) fn a_remote_effect_below_is_the_holder_s_too(world: &dyn World) {
     take(&mut *store, &outer);
     let inner = Request { remote: true, ..below(&outer, ana.asks(&["a"])) };
     take(&mut *store, &inner);
+    // One beside it is not let in while its effect may run on.
+    busy(&mut *store, &Request { gone: vec![inner.grant], ..below(&outer, ana.asks(&["a"])) });
     // Both die; the effect may run on.
     let gone = vec![inner.grant, outer.grant];
     let (blockers, _) = busy(&mut *store, &Request { gone, ..bob.asks(&["a"]) });

@@ -72,7 +72,7 @@ pub(crate) fn a_set_is_settled_whole_or_not_at_all(world: &dyn World) {
     let held = take(&mut *store, &ana.asks(&["a", "b"]));
     world.pass(TTL);
     take(&mut *store, &bob.asks(&["b"]));
-    let settlement = Settlement { ending: bad(), receipts: vec![receipt("a", "a.env", "1", "2")] };
+    let settlement = Settlement::whole(bad(), vec![receipt("a", "a.env", "1", "2")]);
     assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::NotOurs);
     assert!(store.receipts(&resource("a").scope, "a.env", LIMIT).expect("answer").is_empty(), "no receipt either");
     take(&mut *store, &bob.asks(&["a"]));
@@ -96,7 +96,7 @@ pub(crate) fn receipts_form_a_chain_and_come_once(world: &dyn World) {
     for (base, new) in [("1", "2"), ("2", "3"), ("3", "1"), ("1", "2")] {
         let held = take(&mut *store, &ana.asks(&["a", "b"]));
         let receipts = vec![receipt("a", "a.env", base, new), receipt("b", "b.env", base, new)];
-        let settlement = Settlement { ending: DONE, receipts };
+        let settlement = Settlement::whole(DONE, receipts);
         for _sent in 0..2 {
             assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
         }
@@ -116,7 +116,7 @@ pub(crate) fn receipts_form_a_chain_and_come_once(world: &dyn World) {
     assert!(!newest.holder.contains(&ana.session.whole()));
     assert!(store.receipts(&Scope("elsewhere".to_owned()), "a.env", LIMIT).expect("answer").is_empty());
     let held = take(&mut *store, &ana.asks(&["a"]));
-    let repeated = Settlement { ending: kept(false), receipts: vec![receipt("a", "a.env", "2", "4")] };
+    let repeated = Settlement::whole(kept(false), vec![receipt("a", "a.env", "2", "4")]);
     for _sent in 0..2 {
         assert_eq!(store.settle(&held, &repeated, LIMIT).expect("answer"), Release::Released);
     }
@@ -144,4 +144,19 @@ pub(crate) fn what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again(wor
     world.pass(TTL);
     let granted = granted(&mut *store, &bob.asks(&["a"]));
     assert_eq!(granted.unsettled[0].files, [file("a.env", "1")]);
+}
+
+pub(crate) fn what_ends_apart_does_not_take_the_rest_of_the_set_along(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let held = take(&mut *store, &ana.asks(&["a", "b"]));
+    let receipts = vec![receipt("b", "b.env", "1", "2")];
+    let settlement = Settlement { ending: DONE, apart: vec![(resource("a"), bad())], receipts };
+    for _sent in 0..2 {
+        assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
+    }
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(blockers[0].lease.state, LeaseState::Quarantined);
+    take(&mut *store, &bob.asks(&["b"]));
+    assert_eq!(store.receipts(&resource("b").scope, "b.env", LIMIT).expect("answer").len(), 1);
 }
