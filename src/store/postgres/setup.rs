@@ -98,8 +98,9 @@ async fn differences(client: &Client, schema: &Schema) -> Result<Vec<Difference>
     let name = schema.to_string();
     let found = client
         .query_typed(
-            "select c.oid is not null from (select 1) one left join (pg_catalog.pg_class c join pg_catalog.pg_namespace n \
-             on n.oid = c.relnamespace and n.nspname = $1) on c.relname = 'meta'",
+            "select exists (select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+             join pg_catalog.pg_roles r on r.oid = n.nspowner \
+             where n.nspname = $1 and c.relname = 'meta' and r.rolname = 'locked_owner')",
             &[(&name, Type::TEXT)],
         )
         .await?;

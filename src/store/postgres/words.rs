@@ -117,7 +117,7 @@ pub(super) fn record_files(
 
 pub(super) fn settle(holding: &Holding, settlement: &Settlement) -> Call {
     let call = held("settle_v1", holding).json("receipts", &receipts(&settlement.receipts));
-    match &settlement.ending {
+    let call = match &settlement.ending {
         Ending::Release(ended) => call.text("ending", Some("release")).text("ended_as", Some(ended.as_str())),
         Ending::Keep { reason, keep_for, takeable } => call
             .text("ending", Some("keep"))
@@ -126,7 +126,28 @@ pub(super) fn settle(holding: &Holding, settlement: &Settlement) -> Call {
             .flag("takeable", *takeable),
         Ending::Linger { reason } => call.text("ending", Some("linger")).text("reason", Some(reason)),
         Ending::Quarantine { reason } => call.text("ending", Some("quarantine")).text("reason", Some(reason)),
-    }
+    };
+    if settlement.apart.is_empty() { call } else { call.json("apart", &settlement.apart.iter().map(apart).collect()) }
+}
+
+/// A resource that ends in another way than the rest.
+fn apart((of, ending): &(Resource, Ending)) -> Value {
+    let how = match ending {
+        Ending::Release(ended) => json!({ "ending": "release", "ended_as": ended.as_str() }),
+        Ending::Keep { reason, keep_for, takeable } => {
+            json!({ "ending": "keep", "reason": reason, "keep_ms": ms(*keep_for), "takeable": takeable })
+        }
+        Ending::Linger { reason } => json!({ "ending": "linger", "reason": reason }),
+        Ending::Quarantine { reason } => json!({ "ending": "quarantine", "reason": reason }),
+    };
+    named(of, how)
+}
+
+/// The words of an ending beside the resource that ends so.
+fn named(of: &Resource, mut how: Value) -> Value {
+    how["name"] = of.name.as_str().into();
+    how["scope"] = of.scope.0.as_str().into();
+    how
 }
 
 pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {
@@ -141,9 +162,25 @@ pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {
     let call = match &forced.end {
         ForcedEnd::Ended(ended) => call.text("ending", Some("ended")).text("ended_as", Some(ended.as_str())),
         ForcedEnd::Quarantine { reason } => call.text("ending", Some("quarantine")).text("reason", Some(reason)),
+        ForcedEnd::Lingers { reason, lasts } => {
+            call.text("ending", Some("lingers")).text("reason", Some(reason)).number("lasts_ms", Some(ms(*lasts)))
+        }
         ForcedEnd::Unsettled => call.text("ending", Some("unsettled")),
     };
-    Ok(owner(call, &forced.owner))
+    let call = owner(call, &forced.owner);
+    Ok(if forced.apart.is_empty() { call } else { call.json("apart", &forced.apart.iter().map(forced_apart).collect()) })
+}
+
+fn forced_apart((of, end): &(Resource, ForcedEnd)) -> Value {
+    let how = match end {
+        ForcedEnd::Ended(ended) => json!({ "ending": "ended", "ended_as": ended.as_str() }),
+        ForcedEnd::Quarantine { reason } => json!({ "ending": "quarantine", "reason": reason }),
+        ForcedEnd::Lingers { reason, lasts } => {
+            json!({ "ending": "lingers", "reason": reason, "lasts_ms": ms(*lasts) })
+        }
+        ForcedEnd::Unsettled => json!({ "ending": "unsettled" }),
+    };
+    named(of, how)
 }
 
 pub(super) fn leases(of: Option<&[Resource]>) -> Call {

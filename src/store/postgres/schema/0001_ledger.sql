@@ -47,6 +47,7 @@ create table @schema@.leases (
   hold_operation text,
   within_grant   uuid,                           -- the grant whose command asked for this one
   bad            text,                           -- a command below left a file bad: quarantined at the end
+  may_run_on     text,                           -- what a run by force left running: lingers at the end
   expires_at     timestamptz,                    -- null: does not expire
   acquired_at    timestamptz not null,
   renewed_at     timestamptz not null,
@@ -103,7 +104,9 @@ create table @schema@.joins (
   operation    text   not null,
   live_device  bigint,
   live_inode   bigint,
-  files        jsonb  not null default '[]'
+  files        jsonb  not null default '[]',
+  remote       boolean not null default false,   -- its effect does not stop with its process
+  may_run_on   text                              -- settled, and something of it may still run: it stays in the line
 );
 create unique index join_line on @schema@.joins (lease, within_grant);
 create index join_grant on @schema@.joins (grant_id);

@@ -9,7 +9,9 @@ language sql stable as $body$
   lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
       'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
       'session', j.session, 'label', j.label, 'host', j.host, 'pid', j.pid, 'operation', j.operation,
-      'reclaimable', true) order by j.id), '[]') as them
+      'state', case when j.may_run_on is null then seen.it ->> 'state' else 'remote' end,
+      'reason', coalesce(j.may_run_on, seen.it ->> 'reason'),
+      'reclaimable', j.may_run_on is null) order by j.id), '[]') as them
     from @schema@.joins j where j.lease = l.id) joins
 $body$;
 
@@ -53,7 +55,11 @@ begin
             where x.grant_id = any (gone) order by x.id loop
     -- Read anew: an earlier one that left may have moved it.
     select * into j from @schema@.joins x where x.id = j.id;
-    perform @schema@.bury(j);
+    if j.may_run_on is null and j.remote then
+      perform @schema@.stay(j, told || '; its effect may still be running');
+    elsif j.may_run_on is null then
+      perform @schema@.bury(j);
+    end if;
   end loop;
   -- What joined it lives on under it, and inherits it in the end.
   update @schema@.leases l
@@ -65,7 +71,7 @@ begin
          reason = case when l.remote then told || '; its effect may still be running' else told end
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and @schema@.runs(l) and l.name = w.name and l.scope = w.scope
-     and not exists (select 1 from @schema@.joins x where x.lease = l.id);
+     and not exists (select 1 from @schema@.joins x where x.lease = l.id and x.may_run_on is null);
 end $body$;
 
 -- All resources are ours already, and the answer was lost.

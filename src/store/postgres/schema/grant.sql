@@ -37,9 +37,11 @@ begin
     when fate = 'take' then
       perform @schema@.finish(l.id, 'failed', before || 'taken by ' || taker, false, t);
     when fate = 'restore' then
+      l := @schema@.bury_all(l);
       perform @schema@.finish(l.id, 'failed', before || 'restored by ' || taker, false, t);
       n.debt := @schema@.kept_by_own(l);
     when fate = 'reclaim' then
+      l := @schema@.bury_all(l);
       perform @schema@.finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
       n.debt := @schema@.left_by(l);
   end case;
@@ -51,10 +53,10 @@ create or replace function @schema@.enter(n @schema@.leases) returns void
 language sql volatile as $body$
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
     explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
-    hold_ttl_ms, hold_operation, within_grant, bad, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
+    hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
     n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
-    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.expires_at, n.acquired_at, n.renewed_at,
+    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note)
 $body$;
 

@@ -49,7 +49,8 @@ begin
   select p.live, p.joined into live, joined
     from @schema@.parts(grant_id, case when grant_id is not null then @schema@.hash(key) end, session, resources) p;
   if live is null or cardinality(live) = 0
-     or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote') then
+     or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote')
+     or exists (select 1 from @schema@.joins j where j.id = any (joined) and j.may_run_on is not null) then
     over := 'gone';
   elsif exists (select 1 from unnest(live) l where l.revoked) then
     over := 'revoked';

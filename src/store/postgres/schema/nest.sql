@@ -54,9 +54,9 @@ create or replace function @schema@.join_line(l @schema@.leases, below uuid, q @
 returns void language plpgsql volatile as $body$
 begin
   insert into @schema@.joins (lease, within_grant, grant_id, key_hash, session, label, host, host_id, pid, operation,
-                             live_device, live_inode, files)
+                             live_device, live_inode, files, remote)
   values (l.id, below, q.grant_id, q.key_hash, q.session, q.label, q.host, q.host_id, q.pid, q.operation,
-          q.live_device, q.live_inode, q.files);
+          q.live_device, q.live_inode, q.files, q.remote);
   -- What is done elsewhere for the command below is done under the holder's lease.
   update @schema@.leases x
      set remote = x.remote or q.remote,
@@ -67,9 +67,19 @@ end $body$;
 -- Takes a join out of the line; what stood below it stands below its predecessor now.
 create or replace function @schema@.leave_line(j @schema@.joins) returns void
 language plpgsql volatile as $body$
+declare
+  predecessor uuid;
 begin
-  delete from @schema@.joins x where x.id = j.id;
-  update @schema@.joins x set within_grant = j.within_grant where x.lease = j.lease and x.within_grant = j.grant_id;
+  delete from @schema@.joins x where x.id = j.id returning x.within_grant into predecessor;
+  update @schema@.joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
+end $body$;
+
+-- Something of the join may still be running: it stays in the line until that is over or the lease is.
+create or replace function @schema@.stay(j @schema@.joins, why text) returns void
+language plpgsql volatile as $body$
+begin
+  update @schema@.joins x set may_run_on = why, pid = null where x.id = j.id;
+  update @schema@.leases l set remote = true where l.id = j.lease;
 end $body$;
 
 -- A dead join leaves the line, and its files become a debt of the lease.
@@ -82,18 +92,33 @@ begin
    where l.id = j.lease;
 end $body$;
 
--- The join has the lease now, in a row of its own under the same token. The holder's row has ended.
+-- The joins of a lease that is over for all of them: what they may have written is owed by who takes it over.
+create or replace function @schema@.bury_all(l @schema@.leases) returns @schema@.leases
+language plpgsql volatile as $body$
+declare
+  j @schema@.joins%rowtype;
+begin
+  for j in select * from @schema@.joins x where x.lease = l.id order by x.id loop
+    perform @schema@.bury(j);
+  end loop;
+  select * into l from @schema@.leases x where x.id = l.id;
+  return l;
+end $body$;
+
+-- The join has the lease now, in a row of its own under the same token. The holder's row has ended. What may still be
+-- running of the join is given one TTL from here, and more when its keeper says so.
 create or replace function @schema@.inherit(l @schema@.leases, j @schema@.joins, t timestamptz) returns void
 language plpgsql volatile as $body$
 declare
   heir bigint;
 begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
-                              remote, live_device, live_inode, files, bad, ttl_ms, hold_ttl_ms, hold_operation,
-                              within_grant, expires_at, acquired_at, renewed_at)
-  select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation, 'held',
-         x.remote, j.live_device, j.live_inode, j.files, x.bad, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
-         x.grant_id, x.expires_at, t, t
+                              settled, reason, remote, live_device, live_inode, files, bad, may_run_on, ttl_ms, hold_ttl_ms,
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at)
+  select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
+         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
+         x.remote, j.live_device, j.live_inode, j.files, x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + @schema@.span(x.ttl_ms) end, t, t
   from @schema@.leases x where x.id = l.id
   returning id into heir;
   delete from @schema@.joins x where x.id = j.id;

@@ -40,12 +40,13 @@ language sql volatile as $body$
    where x.id = l.id
 $body$;
 
--- The row is nobody's for one TTL. The record of files stays: who comes after that proves them once more.
-create or replace function @schema@.linger(l @schema@.leases, why text, t timestamptz) returns void
+-- The row is nobody's for so long. The record of files stays, and what a command below left with it: who comes after
+-- that proves them once more.
+create or replace function @schema@.linger(l @schema@.leases, why text, lasts bigint, t timestamptz) returns void
 language sql volatile as $body$
   update @schema@.leases x
      set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
-         live_inode = null, debt = '[]', expires_at = t + @schema@.span(l.ttl_ms), renewed_at = t
+         live_inode = null, expires_at = t + @schema@.span(lasts), renewed_at = t
    where x.id = l.id
 $body$;
 
@@ -58,26 +59,54 @@ language sql volatile as $body$
    where x.id = l.id
 $body$;
 
--- What becomes of one row whose holder is not a join. An adopted explicit hold goes back when the command's work is over;
--- a theft or a person ends the hold too. Where a command that joined lives on, the lease goes on with it.
-create or replace function @schema@.conclude(
-  l @schema@.leases, by_grant boolean, ending text, how text, why text, keep_ms bigint, anybody boolean, t timestamptz
-) returns void language plpgsql volatile as $body$
+-- An ending as it was told, its parts within their limits: {ending, ended_as?, reason?, keep_ms?, takeable?}.
+create or replace function @schema@.ending(told jsonb) returns jsonb
+language plpgsql immutable as $body$
+declare
+  how text := coalesce(told ->> 'ended_as', 'completed');
+begin
+  if coalesce(told ->> 'ending', '') not in ('release', 'keep', 'linger', 'quarantine') then
+    perform @schema@.refuse('ending must be release, keep, linger or quarantine');
+  elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
+    perform @schema@.refuse('ended_as must be completed, failed, expired, stolen or human-action');
+  elsif told ->> 'ending' = 'keep' then
+    perform @schema@.lasting('keep_ms', (told ->> 'keep_ms')::bigint);
+  end if;
+  return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', @schema@.shown(coalesce(told ->> 'reason', '')),
+    'keep_ms', (told ->> 'keep_ms')::bigint, 'takeable', coalesce((told ->> 'takeable')::boolean, false));
+end $body$;
+
+-- What becomes of one row. What was noted of it while its holder had it weighs more than the holder's own word: a file that
+-- a command below left bad, then something that may still run.
+create or replace function @schema@.ending_of(l @schema@.leases, own jsonb) returns jsonb
+language sql immutable as $body$
+  select case when l.bad is not null then jsonb_build_object('ending', 'quarantine', 'reason', l.bad)
+              when own ->> 'ending' = 'quarantine' or l.may_run_on is null then own
+              else jsonb_build_object('ending', 'linger', 'reason', l.may_run_on) end
+$body$;
+
+-- Does it, to a row whose holder is not a join. An adopted explicit hold goes back when the command's work is over; a theft
+-- or a person ends the hold too. Where a command that joined lives on, the lease goes on with it.
+create or replace function @schema@.conclude(l @schema@.leases, by_grant boolean, e jsonb, t timestamptz) returns void
+language plpgsql volatile as $body$
 declare
   heir @schema@.joins%rowtype;
+  what text := e ->> 'ending';
+  how text := e ->> 'ended_as';
+  why text := e ->> 'reason';
 begin
-  if by_grant and ending <> 'quarantine' then
+  if by_grant and what <> 'quarantine' then
     select * into heir from @schema@.joins j where j.lease = l.id and j.within_grant = l.grant_id;
   end if;
   if heir.id is not null then
-    perform @schema@.finish(l.id, case when ending = 'release' then how else 'failed' end,
-      case when ending = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform @schema@.finish(l.id, case when what = 'release' then how else 'failed' end,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
     perform @schema@.inherit(l, heir, t);
-  elsif ending = 'keep' then
-    perform @schema@.keep(l, why, keep_ms, anybody, t);
-  elsif ending = 'linger' then
-    perform @schema@.linger(l, why, t);
-  elsif ending = 'quarantine' then
+  elsif what = 'keep' then
+    perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
+  elsif what = 'linger' then
+    perform @schema@.linger(l, why, l.ttl_ms, t);
+  elsif what = 'quarantine' then
     perform @schema@.quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
     perform @schema@.hand_back(l, t);
@@ -86,10 +115,29 @@ begin
   end if;
 end $body$;
 
+-- A command that joined leaves the line. That it failed is its holder's affair; a file that it left bad is everybody's, and
+-- quarantines the lease when the holder is done. With what may still be running of it it stays.
+create or replace function @schema@.leave(l @schema@.leases, j @schema@.joins, e jsonb, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  if e ->> 'ending' = 'linger' then
+    if l.state = 'remote' then
+      -- Its holder is gone: the time is counted from here again.
+      perform @schema@.linger(l, e ->> 'reason', l.ttl_ms, t);
+    end if;
+    perform @schema@.stay(j, e ->> 'reason');
+    return;
+  elsif e ->> 'ending' = 'quarantine' then
+    update @schema@.leases x set bad = e ->> 'reason' where x.id = l.id;
+  end if;
+  perform @schema@.leave_line(j);
+end $body$;
+
+-- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
 create or replace function @schema@.settle_v1(
   resources jsonb, ending text, grant_id uuid default null, key text default null, session uuid default null,
   ended_as text default 'completed', reason text default null, keep_ms bigint default null, takeable boolean default false,
-  receipts jsonb default '[]'
+  apart jsonb default '[]', receipts jsonb default '[]'
 ) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
 declare
@@ -97,50 +145,41 @@ declare
   l @schema@.leases%rowtype;
   j @schema@.joins%rowtype;
   by_grant boolean := grant_id is not null;
-  why text := @schema@.shown(coalesce(reason, ''));
-  stays bigint;
+  whole jsonb := @schema@.ending(jsonb_build_object('ending', ending, 'ended_as', ended_as, 'reason', reason, 'keep_ms', keep_ms,
+    'takeable', takeable));
+  e jsonb;
   done boolean;
+  heard boolean;
 begin
-  if ending is null or ending not in ('release', 'keep', 'linger', 'quarantine') then
-    perform @schema@.refuse('ending must be release, keep, linger or quarantine');
-  elsif ended_as is null or ended_as not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
-    perform @schema@.refuse('ended_as must be completed, failed, expired, stolen or human-action');
-  elsif ending = 'keep' then
-    stays := @schema@.lasting('keep_ms', keep_ms);
-  end if;
+  perform @schema@.ending(a) from jsonb_array_elements(@schema@.records('apart', apart, 256)) a;
   select * into h from @schema@.hold(grant_id, key, session, resources);
   if h.live is null or cardinality(h.live) = 0 then
     return '{"answer": "not ours"}';
   end if;
   -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
+  -- Or one part ended and another stays, quarantined: both by this grant's word.
   done := by_grant;
+  heard := by_grant;
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
+    heard := heard and h.joined[i] is null and l.settled;
   end loop;
   if done then
     return '{"answer": "released"}';
-  end if;
-  if exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
-    return '{"answer": "not ours"}';
+  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+    return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
   perform @schema@.leave_receipts(receipts, h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    select coalesce((select @schema@.ending(a) from jsonb_array_elements(apart) a
+                      where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then
-      -- That a command below failed is its holder's affair; a file that it left bad is everybody's.
-      if ending = 'quarantine' then
-        update @schema@.leases x set bad = why where x.id = l.id;
-      end if;
       select * into j from @schema@.joins x where x.id = h.joined[i];
-      perform @schema@.leave_line(j);
-      perform @schema@.tell(l.name, l.scope);
-      continue;
-    end if;
-    if l.bad is not null then
-      perform @schema@.conclude(l, by_grant, 'quarantine', null, l.bad, null, false, h.t);
+      perform @schema@.leave(l, j, e, h.t);
     else
-      perform @schema@.conclude(l, by_grant, ending, ended_as, why, stays, takeable, h.t);
+      perform @schema@.conclude(l, by_grant, @schema@.ending_of(l, e), h.t);
     end if;
     perform @schema@.tell(l.name, l.scope);
   end loop;
