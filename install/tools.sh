@@ -4,7 +4,8 @@
 #     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
-# Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock.
+# Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock postgres
+# pgbouncer.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
@@ -36,6 +37,9 @@ tools_look_for() {
     flock) tools_has flock || tools_add util-linux ;;
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
+    postgres) tools_has_postgres || tools_add postgresql ;;
+    # Debian keeps it where only root's PATH looks.
+    pgbouncer) tools_has pgbouncer || [ -x /usr/sbin/pgbouncer ] || tools_add pgbouncer ;;
     make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
@@ -52,6 +56,15 @@ tools_add() {
 }
 
 tools_has() { command -v "$1" >/dev/null 2>&1; }
+
+# The server's programs lie in a directory per version, not on PATH.
+tools_has_postgres() {
+    tools_has postgres && return 0
+    for tools_server in /usr/lib/postgresql/*/bin/postgres; do
+        if [ -x "$tools_server" ]; then return 0; fi
+    done
+    return 1
+}
 
 # Puts our own sops on PATH if it was fetched before; true when the sops on PATH is the wanted one.
 tools_has_sops() {

@@ -47,7 +47,9 @@ fn on_a_server(address: &str) -> Result<Box<dyn Store + Send>, StoreError> {
     let config: Result<tokio_postgres::Config, _> = address.parse();
     let Ok(mut config) = config else {
         // What cannot be read can have a password anywhere: nothing of it is shown.
-        return Err(StoreError::Unknown("LOCKED_STORE is no address of a PostgreSQL server that can be read".to_owned()));
+        return Err(StoreError::Unknown(
+            "LOCKED_STORE is no address of a PostgreSQL server that can be read".to_owned(),
+        ));
     };
     config.application_name("locked");
     Ok(Box::new(PostgresStore::new(config, Box::new(With(tokio_postgres::NoTls)), Schema::default())))

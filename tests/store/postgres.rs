@@ -2,6 +2,7 @@
 
 mod hammer;
 mod lab;
+mod outages;
 mod schema;
 
 use super::contract::every_promise;

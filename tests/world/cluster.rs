@@ -106,12 +106,13 @@ impl Desk {
 
     /// The rows of all these statements, as text.
     pub(crate) fn sql(&self, sql: &str) -> Result<Vec<Vec<String>>, tokio_postgres::Error> {
-        let rows = self.runtime.block_on(self.client.simple_query(sql))?.into_iter().filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => {
-                Some((0..row.len()).map(|at| row.get(at).unwrap_or("null").to_owned()).collect())
-            }
-            _ => None,
-        });
+        let rows =
+            self.runtime.block_on(self.client.simple_query(sql))?.into_iter().filter_map(|message| match message {
+                SimpleQueryMessage::Row(row) => {
+                    Some((0..row.len()).map(|at| row.get(at).unwrap_or("null").to_owned()).collect())
+                }
+                _ => None,
+            });
         Ok(rows.collect())
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod cluster;
 pub(crate) mod ends;
 pub(crate) mod pooler;
+pub(crate) mod relay;
 pub(crate) mod ward;
 
 use std::path::{Path, PathBuf};

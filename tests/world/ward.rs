@@ -34,7 +34,11 @@ pub(crate) fn directory() -> PathBuf {
 /// A command as the account that servers run as: they refuse to run as root.
 pub(crate) fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LC_ALL", "C.UTF-8").current_dir("/");
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir("/");
     if let Some((user, group)) = other_account() {
         command.uid(user).gid(group);
     }

@@ -126,9 +126,8 @@ impl Acquired {
                 })
             }
             Self::Busy { blockers, ahead, deadlock } => {
-                let blocker = |it: InTheWay| {
-                    Ok(Blocker { lease: it.lease.read()?, reclaimable_when_gone: it.reclaimable })
-                };
+                let blocker =
+                    |it: InTheWay| Ok(Blocker { lease: it.lease.read()?, reclaimable_when_gone: it.reclaimable });
                 let waiting = |it: Waiting| {
                     Ok(Ahead {
                         grant: GrantId(uuid(&it.grant)?),
@@ -150,13 +149,13 @@ impl Acquired {
 /// The answer to a renew.
 #[derive(Deserialize)]
 #[serde(tag = "answer", rename_all = "lowercase")]
-pub(super) enum Renewed {
+pub(super) enum Beat {
     Renewed { lasts_ms: i64 },
     Revoked,
     Gone,
 }
 
-impl Renewed {
+impl Beat {
     pub(super) fn read(self) -> Result<Renewal, StoreError> {
         Ok(match self {
             Self::Renewed { lasts_ms } => Renewal::Renewed(span(lasts_ms)),

@@ -47,7 +47,8 @@ impl Fault {
 
     /// The server undid the transaction because of others: nothing has happened.
     pub(super) fn was_taken_back(&self) -> bool {
-        matches!(self, Self::Call(_)) && self.is(&[&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED])
+        matches!(self, Self::Call(_))
+            && self.is(&[&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED])
     }
 
     /// Too many at once, or a server that is still starting.
@@ -104,9 +105,13 @@ fn spoken(said: &DbError, user: &str) -> StoreError {
     let refused = |why: String, remedy: &str| StoreError::Refused { why, remedy: remedy.to_owned() };
     let with_code = format!("{message} ({})", said.code().code());
     match said.code().code() {
-        "53300" => refused(message, "raise max_connections or the role's limit, or come through a pooler in transaction mode"),
+        "53300" => {
+            refused(message, "raise max_connections or the role's limit, or come through a pooler in transaction mode")
+        }
         "57P01" | "57P02" | "57P03" => StoreError::Unreachable(message),
-        "28P01" | "28000" => refused(message, "check user and password of the store's address, and the server's pg_hba.conf"),
+        "28P01" | "28000" => {
+            refused(message, "check user and password of the store's address, and the server's pg_hba.conf")
+        }
         "3D000" => refused(message, "name an existing database in the store's address"),
         "3F000" | "42P01" | "42883" => refused(
             format!("the database has no schema of locked, or an older one: {message}"),
@@ -114,16 +119,15 @@ fn spoken(said: &DbError, user: &str) -> StoreError {
         ),
         "42501" => refused(
             message,
-            &format!("let somebody who may do it run: grant locked_client to {user}; for locked store init, come as an owner of the database who may create roles"),
+            &format!(
+                "let somebody who may do it run: grant locked_client to {user}; for locked store init, come as an owner of the database who may create roles"
+            ),
         ),
         "25006" => refused(
             format!("it is a standby or read-only: {message}"),
             "point the store's address at the primary (target_session_attrs=read-write)",
         ),
-        "25001" => refused(
-            message,
-            &format!("alter role {user} set default_transaction_isolation = 'read committed'"),
-        ),
+        "25001" => refused(message, &format!("alter role {user} set default_transaction_isolation = 'read committed'")),
         "40001" | "40P01" | "55P03" => StoreError::Contended(with_code),
         "57014" => StoreError::Contended(format!("{message}; the server stopped it (statement_timeout?)")),
         "53100" => refused(message, "make room on the server's disk"),

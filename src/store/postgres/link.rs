@@ -122,7 +122,8 @@ impl Link {
 
     fn rest(&self, span: Duration) {
         if let Some(runtime) = &self.runtime {
-            runtime.block_on(tokio::time::sleep(span));
+            // Order: the timer is made inside the runtime.
+            runtime.block_on(async { tokio::time::sleep(span).await });
         }
     }
 }

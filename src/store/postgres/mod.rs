@@ -78,7 +78,7 @@ impl Store for PostgresStore {
     }
 
     fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError> {
-        let answer: answer::Renewed = self.ask(words::held("renew_v1", holding), limit)?;
+        let answer: answer::Beat = self.ask(words::held("renew_v1", holding), limit)?;
         answer.read()
     }
 
@@ -89,7 +89,7 @@ impl Store for PostgresStore {
         receipts: &[Receipt],
         limit: Duration,
     ) -> Result<Renewal, StoreError> {
-        let answer: answer::Renewed = self.ask(words::record_files(holding, files, receipts)?, limit)?;
+        let answer: answer::Beat = self.ask(words::record_files(holding, files, receipts)?, limit)?;
         answer.read()
     }
 

@@ -37,7 +37,9 @@ pub struct Schema(String);
 
 /// Not a name for a schema of ours.
 #[derive(Debug, thiserror::Error)]
-#[error("the schema's name must be lower-case letters, digits and _, at most 48, not public and not pg_…; `locked` is ready")]
+#[error(
+    "the schema's name must be lower-case letters, digits and _, at most 48, not public and not pg_…; `locked` is ready"
+)]
 pub struct SchemaNameError;
 
 impl Default for Schema {

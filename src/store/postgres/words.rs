@@ -94,9 +94,7 @@ pub(super) fn held(function: &'static str, holding: &Holding) -> Call {
     let call = Call::new(function);
     match holding {
         Holding::Grant { grant, key, resources } => {
-            let held = |(it, token): &(Resource, crate::terms::FencingToken)| {
-                json!({ "name": it.name.as_str(), "scope": it.scope.0, "token": token.0 })
-            };
+            let held = |(it, token): &(Resource, crate::terms::FencingToken)| json!({ "name": it.name.as_str(), "scope": it.scope.0, "token": token.0 });
             call.uuid("grant_id", Some(grant.to_string()))
                 .text("key", Some(&key.reveal()))
                 .json("resources", &resources.iter().map(held).collect())
@@ -107,11 +105,7 @@ pub(super) fn held(function: &'static str, holding: &Holding) -> Call {
     }
 }
 
-pub(super) fn record_files(
-    holding: &Holding,
-    records: &[FileRecord],
-    left: &[Receipt],
-) -> Result<Call, StoreError> {
+pub(super) fn record_files(holding: &Holding, records: &[FileRecord], left: &[Receipt]) -> Result<Call, StoreError> {
     Ok(held("record_files_v1", holding).json("files", &files(records)?).json("receipts", &receipts(left)))
 }
 
@@ -168,7 +162,11 @@ pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {
         ForcedEnd::Unsettled => call.text("ending", Some("unsettled")),
     };
     let call = owner(call, &forced.owner);
-    Ok(if forced.apart.is_empty() { call } else { call.json("apart", &forced.apart.iter().map(forced_apart).collect()) })
+    Ok(if forced.apart.is_empty() {
+        call
+    } else {
+        call.json("apart", &forced.apart.iter().map(forced_apart).collect())
+    })
 }
 
 fn forced_apart((of, end): &(Resource, ForcedEnd)) -> Value {

@@ -97,9 +97,8 @@ impl World for Lab {
 
     fn pass(&self, time: Duration) {
         let (name, ms) = (&self.schema, time.as_millis());
-        self.cluster().sql(&format!(
-            "update lab.clocks set at = at + {ms} * interval '1 millisecond' where schema = '{name}'"
-        ));
+        self.cluster()
+            .sql(&format!("update lab.clocks set at = at + {ms} * interval '1 millisecond' where schema = '{name}'"));
     }
 
     /// The server's clock knows no boots of ours: the promises about them say nothing here.

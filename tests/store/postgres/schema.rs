@@ -73,7 +73,10 @@ fn a_schema_of_somebody_else_and_public_are_left_alone() {
     let server = Lab::running(Way::Direct);
     server.cluster().sql("create schema theirs; create table theirs.meta (x int)");
     let refused = admin(&Schema::named("theirs").expect("a name")).init(LIMIT).expect_err("refused");
-    assert!(matches!(&refused, StoreError::Refused { why, .. } if why.contains("belongs to somebody else")), "{refused}");
+    assert!(
+        matches!(&refused, StoreError::Refused { why, .. } if why.contains("belongs to somebody else")),
+        "{refused}"
+    );
     let tables = "select count(*) from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = 'theirs'";
     assert_eq!(server.cluster().sql(tables), [["1"]]);
     assert!(Schema::named("public").is_err());
@@ -144,7 +147,12 @@ fn what_is_out_of_bounds_is_refused_with_a_sentence() {
         ("resources", "'{}'".to_owned(), "JSON array"),
         ("resources", "'[{\"scope\": \"s\", \"name\": \"a b:c\"}]'".to_owned(), "kind:name"),
         ("resources", format!("'[{{\"scope\": \"s\", \"name\": \"sops:{}\"}}]'", "x".repeat(600)), "512 bytes"),
-        ("resources", "(select jsonb_agg(jsonb_build_object('scope', 's', 'name', 'x:' || n)) from generate_series(1, 300) n)".to_owned(), "at most 256"),
+        (
+            "resources",
+            "(select jsonb_agg(jsonb_build_object('scope', 's', 'name', 'x:' || n)) from generate_series(1, 300) n)"
+                .to_owned(),
+            "at most 256",
+        ),
         ("ttl_ms", "0".to_owned(), "between 1 ms and 30 days"),
         ("ttl_ms", "99999999999".to_owned(), "between 1 ms and 30 days"),
         ("session", "null".to_owned(), "must be given"),
@@ -198,7 +206,9 @@ fn a_blocked_poll_writes_nothing_until_half_of_its_silence_has_passed() {
 fn a_grant_is_durable_whatever_the_role_s_setting() {
     let lab = Lab::running(Way::Client);
     let desk = Desk::at(&lab.config()).expect("a session");
-    for (set, during) in [("off", "on"), ("local", "on"), ("remote_write", "remote_write"), ("remote_apply", "remote_apply")] {
+    for (set, during) in
+        [("off", "on"), ("local", "on"), ("remote_write", "remote_write"), ("remote_apply", "remote_apply")]
+    {
         let rows = desk.sql(&format!(
             "set synchronous_commit = '{set}';
              begin;

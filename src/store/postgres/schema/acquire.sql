@@ -3,17 +3,19 @@
 
 -- The lease in the way, and each command below its holder that has joined it: whoever is gone can be proven so.
 create or replace function @schema@.in_the_way(l @schema@.leases, t timestamptz) returns jsonb
-language sql stable as $body$
-  select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', @schema@.runs(l) and joins.them = '[]')) || joins.them
-  from (select @schema@.seen(l, t) as it offset 0) seen,
-  lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
-      'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
-      'session', j.session, 'label', j.label, 'host', j.host, 'pid', j.pid, 'operation', j.operation,
-      'state', case when j.may_run_on is null then seen.it ->> 'state' else 'remote' end,
-      'reason', coalesce(j.may_run_on, seen.it ->> 'reason'),
-      'reclaimable', j.may_run_on is null) order by j.id), '[]') as them
-    from @schema@.joins j where j.lease = l.id) joins
-$body$;
+language plpgsql stable as $body$
+begin
+  return (
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', @schema@.runs(l) and joins.them = '[]')) || joins.them
+    from (select @schema@.seen(l, t) as it offset 0) seen,
+    lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
+        'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
+        'session', j.session, 'label', j.label, 'host', j.host, 'pid', j.pid, 'operation', j.operation,
+        'state', case when j.may_run_on is null then seen.it ->> 'state' else 'remote' end,
+        'reason', coalesce(j.may_run_on, seen.it ->> 'reason'),
+        'reclaimable', j.may_run_on is null) order by j.id), '[]') as them
+      from @schema@.joins j where j.lease = l.id) joins);
+end $body$;
 
 -- "Busy": who is in the way, who is before us, and whether waiting would close a circle.
 create or replace function @schema@.busy(

@@ -44,35 +44,43 @@ end $body$;
 
 -- The same when the row's own session goes on with it.
 create or replace function @schema@.kept_by_own(l @schema@.leases) returns jsonb
-language sql immutable as $body$
-  select coalesce(jsonb_agg(x.d || '{"own": true}' order by x.n), '[]')
-  from jsonb_array_elements(@schema@.left_by(l)) with ordinality x(d, n)
-$body$;
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d || '{"own": true}' order by x.n), '[]')
+    from jsonb_array_elements(@schema@.left_by(l)) with ordinality x(d, n));
+end $body$;
 
 -- What stays when the holder has proven what it had to prove.
 create or replace function @schema@.unpaid(debts jsonb) returns jsonb
-language sql immutable as $body$
-  select coalesce(jsonb_agg(x.d order by x.n), '[]')
-  from jsonb_array_elements(debts) with ordinality x(d, n) where @schema@.is_own(x.d)
-$body$;
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d order by x.n), '[]')
+    from jsonb_array_elements(debts) with ordinality x(d, n) where @schema@.is_own(x.d));
+end $body$;
 
 -- For views: a row's own files and those that it owes from its own host.
 create or replace function @schema@.all_files(l @schema@.leases) returns jsonb
-language sql immutable as $body$
-  select l.files || coalesce((
-    select jsonb_agg(f.f order by x.n, f.n)
-    from jsonb_array_elements(l.debt) with ordinality x(d, n), jsonb_array_elements(x.d -> 'files') with ordinality f(f, n)
-    where x.d ->> 'host' = l.host), '[]')
-$body$;
+language plpgsql immutable as $body$
+begin
+  return (
+    select l.files || coalesce((
+      select jsonb_agg(f.f order by x.n, f.n)
+      from jsonb_array_elements(l.debt) with ordinality x(d, n), jsonb_array_elements(x.d -> 'files') with ordinality f(f, n)
+      where x.d ->> 'host' = l.host), '[]'));
+end $body$;
 
 -- A grant's answer with what its debts mean to the new holder: to prove, to end, and known to its own session.
 create or replace function @schema@.told(answer jsonb, debts jsonb, name text, scope text) returns jsonb
-language sql immutable as $body$
-  select answer || jsonb_build_object(
-    'unsettled', (answer -> 'unsettled') || coalesce(jsonb_agg(e.told order by e.n) filter (where not e.own and e.files <> '[]'), '[]'),
-    'carried', (answer -> 'carried') || coalesce(jsonb_agg(e.told order by e.n) filter (where e.own), '[]'),
-    'reclaimed', (answer -> 'reclaimed') || coalesce(jsonb_agg(e.grant_id order by e.n) filter (where not e.own and e.grant_id is not null), '[]'))
-  from (select x.n, @schema@.is_own(x.d) as own, x.d -> 'files' as files, x.d -> 'grant' as grant_id,
-               (x.d - 'own' - 'grant') || jsonb_build_object('name', name, 'scope', scope) as told
-        from jsonb_array_elements(debts) with ordinality x(d, n)) e
-$body$;
+language plpgsql immutable as $body$
+begin
+  return (
+    select answer || jsonb_build_object(
+      'unsettled', (answer -> 'unsettled') || coalesce(jsonb_agg(e.told order by e.n) filter (where not e.own and e.files <> '[]'), '[]'),
+      'carried', (answer -> 'carried') || coalesce(jsonb_agg(e.told order by e.n) filter (where e.own), '[]'),
+      'reclaimed', (answer -> 'reclaimed') || coalesce(jsonb_agg(e.grant_id order by e.n) filter (where not e.own and e.grant_id is not null), '[]'))
+    from (select x.n, @schema@.is_own(x.d) as own, x.d -> 'files' as files, x.d -> 'grant' as grant_id,
+                 (x.d - 'own' - 'grant') || jsonb_build_object('name', name, 'scope', scope) as told
+          from jsonb_array_elements(debts) with ordinality x(d, n)) e);
+end $body$;

@@ -2,19 +2,24 @@
 
 -- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
 create or replace function @schema@.finish(row_id bigint, how text, why text, own boolean, t timestamptz) returns void
-language sql volatile as $body$
+language plpgsql volatile as $body$
+begin
   update @schema@.leases l
      set ended_at = t, ended_as = how, note = nullif(left(why, 4000), ''), settled = l.settled or own, takeable = false
-   where l.id = row_id
-$body$;
+   where l.id = row_id;
+end $body$;
 
 -- The next fencing token of a resource: above the last one, and above the clock, so that it grows even when the counter
 -- was lost with its table.
 create or replace function @schema@.next_token(of_name text, of_scope text, t timestamptz) returns bigint
-language sql volatile as $body$
+language plpgsql volatile as $body$
+declare
+  grown bigint;
+begin
   update @schema@.resources r set last_token = greatest(r.last_token + 1, @schema@.ms(t))
-   where r.name = of_name and r.scope = of_scope returning r.last_token
-$body$;
+   where r.name = of_name and r.scope = of_scope returning r.last_token into grown;
+  return grown;
+end $body$;
 
 -- Ends the predecessor's row, and returns the new row with what it has from it.
 create or replace function @schema@.succeed(l @schema@.leases, fate text, claim text, q @schema@.leases, t timestamptz)
@@ -50,15 +55,16 @@ end $body$;
 
 -- Puts a row into the ledger, its moment and its id ours.
 create or replace function @schema@.enter(n @schema@.leases) returns void
-language sql volatile as $body$
+language plpgsql volatile as $body$
+begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
     explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
     hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
     n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
     n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
-    n.ended_at, n.ended_as, n.note)
-$body$;
+    n.ended_at, n.ended_as, n.note);
+end $body$;
 
 -- Grants every resource of the request.
 create or replace function @schema@.give(

@@ -2,10 +2,12 @@
 
 -- How many wait for this resource.
 create or replace function @schema@.waiters(of_name text, of_scope text, t timestamptz) returns integer
-language sql stable as $body$
-  select count(*)::integer from @schema@.ticket_resources r join @schema@.tickets k on k.id = r.ticket
-  where r.name = of_name and r.scope = of_scope and not @schema@.silent(k, t)
-$body$;
+language plpgsql stable as $body$
+begin
+  return (
+    select count(*)::integer from @schema@.ticket_resources r join @schema@.tickets k on k.id = r.ticket
+    where r.name = of_name and r.scope = of_scope and not @schema@.silent(k, t));
+end $body$;
 
 -- Joins the queue at its end.
 create or replace function @schema@.queue_up(q @schema@.leases, names text[], scopes text[], silence bigint, t timestamptz)
@@ -38,19 +40,21 @@ end $body$;
 -- us runs under, cannot go before us anyhow (it waits for us), so passing it is not barging; holding back for it would
 -- be a deadlock. `ours` marks the resources that we adopt or join.
 create or replace function @schema@.ahead(names text[], scopes text[], ours boolean[], above uuid[], place bigint, t timestamptz)
-returns bigint[] language sql stable as $body$
-  with mine as (select * from unnest(names, scopes, ours) as w(name, scope, ours)),
-  passed as (
-    select r.ticket from @schema@.ticket_resources r join mine w on r.name = w.name and r.scope = w.scope where w.ours
-    union all
-    select r.ticket from @schema@.leases l
-      join @schema@.ticket_resources r on r.name = l.name and r.scope = l.scope
-     where l.grant_id = any (above) and l.ended_at is null and @schema@.runs(l)
-  )
-  select coalesce(array_agg(k.id order by k.id), '{}') from @schema@.tickets k
-   where k.id in (select r.ticket from @schema@.ticket_resources r join mine w on r.name = w.name and r.scope = w.scope)
-     and k.id < place and not @schema@.silent(k, t) and k.id not in (select p.ticket from passed p)
-$body$;
+returns bigint[] language plpgsql stable as $body$
+begin
+  return (
+    with mine as (select * from unnest(names, scopes, ours) as w(name, scope, ours)),
+    passed as (
+      select r.ticket from @schema@.ticket_resources r join mine w on r.name = w.name and r.scope = w.scope where w.ours
+      union all
+      select r.ticket from @schema@.leases l
+        join @schema@.ticket_resources r on r.name = l.name and r.scope = l.scope
+       where l.grant_id = any (above) and l.ended_at is null and @schema@.runs(l)
+    )
+    select coalesce(array_agg(k.id order by k.id), '{}') from @schema@.tickets k
+     where k.id in (select r.ticket from @schema@.ticket_resources r join mine w on r.name = w.name and r.scope = w.scope)
+       and k.id < place and not @schema@.silent(k, t) and k.id not in (select p.ticket from passed p));
+end $body$;
 
 -- Tells those who listen that something may be free, where somebody waits for it. Said at the commit.
 create or replace function @schema@.tell(of_name text, of_scope text) returns void

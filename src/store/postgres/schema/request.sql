@@ -83,14 +83,15 @@ end $body$;
 
 -- The resources of a request and those of the leases that gone grants have or joined.
 create or replace function @schema@.touched(of_names text[], of_scopes text[], gone uuid[], out names text[], out scopes text[])
-language sql stable as $body$
-  select array_agg(w.name order by w.name collate "C", w.scope collate "C"), array_agg(w.scope order by w.name collate "C", w.scope collate "C")
+language plpgsql stable as $body$
+begin
+  select array_agg(w.name order by w.name collate "C", w.scope collate "C"), array_agg(w.scope order by w.name collate "C", w.scope collate "C") into names, scopes
   from (select x.name, x.scope from unnest(of_names, of_scopes) as x(name, scope)
         union
         select l.name, l.scope from @schema@.leases l where l.grant_id = any (gone) and l.ended_at is null
         union
-        select l.name, l.scope from @schema@.joins j join @schema@.leases l on l.id = j.lease where j.grant_id = any (gone)) w
-$body$;
+        select l.name, l.scope from @schema@.joins j join @schema@.leases l on l.id = j.lease where j.grant_id = any (gone)) w;
+end $body$;
 
 create or replace function @schema@.acquire_v1(
   grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint,

@@ -31,33 +31,36 @@ end $body$;
 
 -- The row is the explicit hold again, for the hold's TTL from now.
 create or replace function @schema@.hand_back(l @schema@.leases, t timestamptz) returns void
-language sql volatile as $body$
+language plpgsql volatile as $body$
+begin
   update @schema@.leases x
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
          live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = l.hold_ttl_ms,
          operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
          expires_at = t + @schema@.span(l.hold_ttl_ms), renewed_at = t
-   where x.id = l.id
-$body$;
+   where x.id = l.id;
+end $body$;
 
 -- The row is nobody's for so long. The record of files stays, and what a command below left with it: who comes after
 -- that proves them once more.
 create or replace function @schema@.linger(l @schema@.leases, why text, lasts bigint, t timestamptz) returns void
-language sql volatile as $body$
+language plpgsql volatile as $body$
+begin
   update @schema@.leases x
      set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
          live_inode = null, expires_at = t + @schema@.span(lasts), renewed_at = t
-   where x.id = l.id
-$body$;
+   where x.id = l.id;
+end $body$;
 
 -- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
 create or replace function @schema@.quarantine(l @schema@.leases, why text, t timestamptz) returns void
-language sql volatile as $body$
+language plpgsql volatile as $body$
+begin
   update @schema@.leases x
      set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
          expires_at = null, renewed_at = t
-   where x.id = l.id
-$body$;
+   where x.id = l.id;
+end $body$;
 
 -- An ending as it was told, its parts within their limits: {ending, ended_as?, reason?, keep_ms?, takeable?}.
 create or replace function @schema@.ending(told jsonb) returns jsonb

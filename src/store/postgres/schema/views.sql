@@ -2,13 +2,15 @@
 
 -- A live lease as clients get it. They are cooperative: the whole session is in it, and shown short.
 create or replace function @schema@.seen(l @schema@.leases, t timestamptz) returns jsonb
-language sql stable as $body$
-  select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
-    'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-    'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
-    'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
-    'expires_in_ms', @schema@.expires_in(l, t), 'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l))
-$body$;
+language plpgsql stable as $body$
+begin
+  return (
+    select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
+      'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
+      'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
+      'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
+      'expires_in_ms', @schema@.expires_in(l, t), 'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l)));
+end $body$;
 
 -- The live leases of these resources or of all, in resource order.
 create or replace function @schema@.leases_v1(resources jsonb default null) returns jsonb
