@@ -61,12 +61,11 @@ pub fn draw(
     let mut passed_over = None;
     for write in class.writes {
         if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
-            passed_over =
-                Some(format!("{} is no SOPS file, so writing plaintext there is a read", write.path.display()));
+            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
             continue;
         }
         if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
-            passed_over = Some(format!("{} is no regular file", write.path.display()));
+            passed_over = Some(format!("{} is no regular file", shown(&write.path)));
             continue;
         }
         let target = namer.name(&write.path)?;
@@ -85,6 +84,10 @@ pub fn draw(
     let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
     let (rule, operation, remote) = (class.rule, class.operation, class.remote);
     Ok(Plan::Hold(HoldPlan { resources, files, rule, operation, remote, reason }))
+}
+
+fn shown(path: &Path) -> String {
+    if naming::is_likely_a_value(path) { "the target".to_owned() } else { path.display().to_string() }
 }
 
 fn names_a_secret(write: &Write, cwd: &Path) -> bool {

@@ -8,7 +8,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
-    ("program", &[]),
+    ("program", &["terms"]),
     ("rules", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),

@@ -9,9 +9,8 @@ use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
 use crate::program;
-use crate::report;
 use crate::rules::{self, Change, Command};
-use crate::run::{Context, Options};
+use crate::run::{self, Context, Options};
 use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 
 /// Explains. A program that is not installed is explained all the same; `program` is null then. As for a run, `options`
@@ -35,10 +34,7 @@ pub(super) fn explain(
     let mut namer = Namer::new(Local::Peek, &env);
     let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
         Ok(plan) => plan,
-        Err(error) => {
-            report::say(&report::misuse(&error.to_string(), "check the path").to_string());
-            return Exit::Code(exit::CONFIG);
-        }
+        Err(error) => return run::refuse_unnamed(&error),
     };
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));

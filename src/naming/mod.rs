@@ -20,6 +20,7 @@ mod sniff;
 mod sops_config;
 mod spelling;
 mod stem;
+mod value;
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ pub use creation::{CreationError, CreationRule, creation_rule_for, is_secret_tar
 pub use machine::scope as machine_scope;
 pub use scope::Local;
 pub use sniff::is_sops;
+pub use value::is_likely_a_value;
 
 /// A file and the name under which leases on it are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,11 @@ pub enum NamingError {
     /// There is no file name (`/`).
     #[error("{0:?} names no file")]
     NoFile(PathBuf),
+    /// It is not there, and looks like a value. What it is stays out of the message.
+    #[error(
+        "an argument stands where the name of a file belongs and looks like a value (it has a '=' or a user's part), and there is no such file"
+    )]
+    Value,
     /// Links that lead to each other.
     #[error("the symbolic links of {0:?} lead in a circle; point them at a file, then try again")]
     Circle(PathBuf),
@@ -133,6 +140,17 @@ pub fn name(path: &Path, local: Local, env: Environment<'_>) -> Result<Target, N
     Namer::new(local, env).name(path)
 }
 
+impl NamingError {
+    /// The next step for a person.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Value => "check the order of the arguments; a file with such a name must be there first",
+            _ => "check the path",
+        }
+    }
+}
+
 impl<'a> Namer<'a> {
     /// One that has seen nothing yet.
     #[must_use]
@@ -156,6 +174,9 @@ impl<'a> Namer<'a> {
     /// # Errors
     /// See [`NamingError`].
     pub fn name(&mut self, path: &Path) -> Result<Target, NamingError> {
+        if is_likely_a_value(path) {
+            return Err(NamingError::Value);
+        }
         let physical = physical::resolve(path)?;
         let repository = Repository::discover(&physical)?;
         let scope = match &repository {

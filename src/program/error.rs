@@ -1,9 +1,11 @@
 //! Why there is no program to run.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+
+use crate::terms::may_hold_a_secret;
 
 /// Something of the right name that was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +50,7 @@ impl fmt::Display for SkipReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// No PATH entry has it, or only we stand there.
-    #[error("{word:?} is not on PATH{}; install it, or name it by its path", stepped_over(.skipped))]
+    #[error("{} is not on PATH{}; install it, or name it by its path", quoted(.word), stepped_over(.skipped))]
     NotOnPath {
         /// As typed.
         word: OsString,
@@ -56,7 +58,7 @@ pub enum NotFound {
         skipped: Vec<Skipped>,
     },
     /// The path that was typed leads nowhere.
-    #[error("{path:?} does not exist; check the path")]
+    #[error("{} does not exist; check the path", quoted(.path.as_os_str()))]
     NoSuchFile {
         /// As typed.
         path: PathBuf,
@@ -82,6 +84,14 @@ impl NotFound {
             Self::NotExecutable { .. } => 126,
         }
     }
+}
+
+/// What is not there may be no program but a value in its place, which is not for us to repeat.
+fn quoted(word: &OsStr) -> String {
+    if may_hold_a_secret(word.as_encoded_bytes()) {
+        return "what stands in the place of the program (it has a '=' or a user's part)".to_owned();
+    }
+    format!("{word:?}")
 }
 
 fn stepped_over(skipped: &[Skipped]) -> String {

@@ -29,7 +29,7 @@ pub use receipt::of as receipt_of;
 use std::ffi::OsString;
 
 use crate::exit::{self, Exit};
-use crate::naming::{Local, Namer};
+use crate::naming::{Local, Namer, NamingError};
 use crate::plan::{self, Plan};
 use crate::program;
 use crate::report::{self, Voice};
@@ -105,10 +105,15 @@ fn go(
         }
         Err(error) => {
             context.account.because(&error.to_string());
-            report::say(&report::misuse(&error.to_string(), "locked explain -- COMMAND").to_string());
-            Exit::Code(exit::CONFIG)
+            refuse_unnamed(&error)
         }
     }
+}
+
+/// A file has no name, so nothing may run.
+pub fn refuse_unnamed(error: &NamingError) -> Exit {
+    report::say(&report::misuse(&error.to_string(), error.remedy()).to_string());
+    Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
 }
 
 /// What the command line would change.

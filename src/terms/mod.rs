@@ -11,6 +11,7 @@ mod identity;
 mod quote;
 mod resource;
 mod times;
+mod value;
 
 pub use digest::Digest;
 pub use duration::{DurationError, parse_duration, show_duration};
@@ -18,3 +19,4 @@ pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
 pub use quote::shell_quote;
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode};
 pub use times::{Times, TimesError};
+pub use value::may_hold_a_secret;

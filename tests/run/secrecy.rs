@@ -178,3 +178,55 @@ fn everything_in_the_state_directory_is_for_its_owner_alone() {
     }
     assert!(looked >= 5, "directory, database, live files, copies: {looked}");
 }
+
+/// A value that stands where the name of a file, or of the program, belongs.
+#[test]
+fn a_value_in_the_place_of_a_file_is_refused_and_not_repeated() {
+    let stage = Stage::new();
+    let secret = secret(&stage);
+    silent(&mut stage.set(1, &[], "A", "1"));
+    let report = stage.world.root().join("report.json");
+    let options = ["-v", "--report", report.to_str().expect("UTF-8")];
+    let assignment = format!("PASSWORD={secret}");
+    let url = format!("postgres://user:{secret}@db.example.org/app.yaml");
+    let long = format!("PASSWORD={secret}{}", "x".repeat(5_000));
+    for value in [&assignment, &url, &long] {
+        for words in [
+            &["edit", value][..],
+            &[value],
+            &["encrypt", "-i", value],
+            &["encrypt", "--output", value, FILE],
+            &["updatekeys", "-y", FILE, value],
+            &["set", value, "[\"A\"]", "\"1\""],
+        ] {
+            let mut command = stage.locked(1);
+            let ran = stage.world.root().join("ran");
+            command
+                .args(options)
+                .arg("sops")
+                .args(words)
+                .env("PATH", stage.stand_in(&format!("touch '{}'", ran.display())));
+            let output = ends(&mut command, 64);
+            unsaid(&output, &secret);
+            assert!(text(&output.stderr).contains("looks like a value"), "{output:?}");
+            assert!(!ran.exists(), "{words:?}");
+            unsaid(&ends(stage.locked(1).args(["explain", "--json", "--", "sops"]).args(words), 64), &secret);
+        }
+        unsaid(&ends(stage.locked(1).args(options).args([value, "sops", "x"]), 127), &secret);
+        assert!(!contains(&fs::read(&report).expect("report"), &secret));
+        // What writes nothing passes, and its own words are its own.
+        let output = stage.locked(1).args(options).args(["sops", "decrypt", value]).output().expect("it runs");
+        assert!(!text(&output.stderr).contains("locked: "), "{output:?}");
+        assert!(!contains(&fs::read(&report).expect("report"), &secret));
+    }
+    nowhere_in_state(&stage, &secret);
+    nowhere_in_answers(&stage, &secret);
+}
+
+#[test]
+fn a_file_that_is_there_is_written_whatever_its_name() {
+    let stage = Stage::new();
+    stage.world.encrypted("secrets/env=prod.yaml", "a: 1\n", "yaml");
+    silent(stage.locked(1).args(["sops", "set", "secrets/env=prod.yaml", "[\"b\"]", "\"2\""]));
+    assert_eq!(stage.history()[0]["operation"], "sops set …");
+}

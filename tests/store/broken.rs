@@ -219,3 +219,16 @@ fn writers_that_are_killed_leave_a_whole_store() {
     let whole: String = world.raw().query_row("pragma integrity_check", [], |row| row.get(0)).expect("check");
     assert_eq!(whole, "ok");
 }
+
+#[test]
+fn a_store_that_was_emptied_is_no_fresh_one() {
+    let world = Embedded::new();
+    take(&mut *world.store(), &actor("ana").asks(&["a"]));
+    let file = world.state().path().join("locked.db");
+    std::fs::write(&file, "").expect("emptied");
+    for _again in 0..2 {
+        let error = world.store().acquire(&actor("bob").asks(&["a"]), LIMIT).expect_err("emptied");
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+        assert_eq!(std::fs::metadata(&file).expect("file").len(), 0, "left as it is");
+    }
+}

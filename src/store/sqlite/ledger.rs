@@ -148,17 +148,32 @@ impl Ledger {
         // Order: made before it is opened. SQLite that misses the file tries again read-only, and would come to a file
         // that another made in between, for reading only.
         if !self.file.exists() {
-            make_empty(&self.file);
+            self.make()?;
         }
-        let connection = self.open()?;
+        let connection = self.open(&self.file)?;
         schema::migrate(&connection)?;
         Ok(connection)
     }
 
-    fn open(&self) -> Result<Connection, Fault> {
+    /// Makes the file, with its schema, and 0600, under another name and linked into place: of many processes one makes it,
+    /// and a file without a schema is never a fresh one but one that was emptied. When it cannot be made, opening it tells
+    /// why.
+    fn make(&self) -> Result<(), Fault> {
+        let Some(directory) = self.file.parent() else { return Ok(()) };
+        // Order: closed (`into_temp_path`) before SQLite opens it, and SQLite's own before it has its name. Closed later, it
+        // would drop the locks that another thread's SQLite has on it by then.
+        let Ok(fresh) = tempfile::NamedTempFile::new_in(directory).map(tempfile::NamedTempFile::into_temp_path) else {
+            return Ok(());
+        };
+        schema::make(&self.open(&fresh)?)?;
+        let _another_was_first = std::fs::hard_link(&fresh, &self.file);
+        Ok(())
+    }
+
+    fn open(&self, file: &Path) -> Result<Connection, Fault> {
         // Without CREATE: SQLite would make the file with the mode that the umask leaves.
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut file = self.file.clone();
+        let mut file = file.to_owned();
         if self.account.is_foreign() {
             // SQLite's flag refuses a link anywhere in the path, so the honest ones before the end are resolved here.
             flags |= OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -196,14 +211,4 @@ fn wait_a_little(count: i32, deadline: Instant) -> bool {
     let random = RandomState::new().hash_one(count);
     std::thread::sleep(Duration::from_micros(usual / 2 + random % usual).min(left));
     true
-}
-
-/// Makes the file, empty (SQLite takes it for a fresh database) and 0600, under another name and linked into place, so that
-/// of many processes one makes it. When it cannot be made, opening it tells why.
-fn make_empty(file: &Path) {
-    let Some(directory) = file.parent() else { return };
-    // Order: closed (`into_temp_path`) before it has its name. Closed later, it would drop the locks that another thread's
-    // SQLite has on it by then.
-    let empty = tempfile::NamedTempFile::new_in(directory).map(tempfile::NamedTempFile::into_temp_path);
-    let _told_by_opening = empty.and_then(|empty| std::fs::hard_link(&empty, file));
 }

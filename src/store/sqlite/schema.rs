@@ -11,6 +11,19 @@ const STEPS: [&str; 2] = [include_str!("schema/0001_ledger.sql"), include_str!("
 /// The version that this program knows.
 const KNOWN: i64 = STEPS.len() as i64;
 
+/// Writes the schema into a fresh file, and the identity of the store.
+pub(super) fn make(connection: &Connection) -> Result<(), Fault> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    for step in &STEPS {
+        transaction.execute_batch(step)?;
+    }
+    let id = uuid::Uuid::new_v4().to_string();
+    transaction.execute("insert into meta (key, value) values ('store_id', ?1)", [id])?;
+    transaction.pragma_update(None, "user_version", KNOWN)?;
+    transaction.commit()?;
+    Ok(())
+}
+
 /// Brings the file to the version that this program knows: nothing to do, every missing step in one transaction, or a
 /// refusal of what is newer. Many processes may do it at once.
 pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
@@ -25,13 +38,10 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
     if found > KNOWN {
         return Err(Fault::Newer { found, known: KNOWN });
     }
-    let done = usize::try_from(found).map_err(|_| Fault::Unreadable("its schema version is negative"))?;
+    // A file that is there was made with its schema: one without has lost it, and the leases with it.
+    let done = usize::try_from(found).ok().filter(|done| *done > 0).ok_or(Fault::Emptied)?;
     for step in &STEPS[done..] {
         transaction.execute_batch(step)?;
-    }
-    if done == 0 {
-        let id = uuid::Uuid::new_v4().to_string();
-        transaction.execute("insert into meta (key, value) values ('store_id', ?1)", [id])?;
     }
     transaction.pragma_update(None, "user_version", KNOWN)?;
     transaction.commit()?;
@@ -53,9 +63,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_gets_the_schema_and_an_identity_once() {
+    fn a_fresh_file_gets_the_schema_and_an_identity_and_an_emptied_one_does_not() {
         let connection = Connection::open_in_memory().expect("memory");
-        migrate(&connection).expect("first");
+        assert!(matches!(migrate(&connection), Err(Fault::Emptied)));
+        make(&connection).expect("first");
         let id = |connection: &Connection| -> String {
             connection.query_row("select value from meta where key = 'store_id'", [], |row| row.get(0)).expect("id")
         };
@@ -64,6 +75,24 @@ mod tests {
         migrate(&connection).expect("again");
         assert_eq!(id(&connection), first);
         assert_eq!(version(&connection).expect("version"), KNOWN);
+    }
+
+    #[test]
+    fn a_file_of_every_earlier_version_is_brought_to_this_one() {
+        let columns = |connection: &Connection| -> Vec<String> {
+            let sql = "select name || coalesce(sql, '') from sqlite_schema order by name";
+            let mut statement = connection.prepare(sql).expect("schema");
+            statement.query_map([], |row| row.get(0)).expect("rows").map(|row| row.expect("row")).collect()
+        };
+        let fresh = Connection::open_in_memory().expect("memory");
+        make(&fresh).expect("made");
+        for version in 1..STEPS.len() {
+            let older = Connection::open_in_memory().expect("memory");
+            STEPS[..version].iter().for_each(|step| older.execute_batch(step).expect("step"));
+            older.pragma_update(None, "user_version", i64::try_from(version).expect("small")).expect("set");
+            migrate(&older).expect("migrated");
+            assert_eq!(columns(&older), columns(&fresh), "from version {version}");
+        }
     }
 
     #[test]
