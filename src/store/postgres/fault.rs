@@ -62,9 +62,9 @@ impl Fault {
             || (matches!(self, Self::Call(_)) && self.hangs_up())
     }
 
-    /// The call had gone out.
-    pub(super) fn was_sent(&self) -> bool {
-        matches!(self, Self::Call(_) | Self::TooLate { sent: true })
+    /// Only that time ran out, before anything was asked.
+    pub(super) fn says_nothing(&self) -> bool {
+        matches!(self, Self::TooLate { sent: false })
     }
 
     /// Another connection may come about.

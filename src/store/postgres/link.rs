@@ -57,22 +57,24 @@ impl Link {
         let mut count = 0;
         // Somebody may have done what we asked for: then the answer is worth waiting for.
         let mut unknown = false;
+        let mut before: Option<Fault> = None;
         loop {
-            let had = self.client.is_some();
-            let done = self.attempt(deadline, &mut work);
-            let fault = match done {
+            let fault = match self.attempt(deadline, &mut work) {
                 Ok(answer) => return Ok(answer),
                 Err(fault) => fault,
             };
             if !fault.leaves_the_connection() {
                 self.client = None;
             }
-            unknown = unknown || (fault.loses_the_answer() && (had || fault.was_sent()));
+            unknown = unknown || fault.loses_the_answer();
             let again = fault.was_taken_back() || fault.is_a_crush() || unknown && fault.may_pass();
             let pause = pause(count);
             if !again || Instant::now() + pause >= deadline {
-                return Err(fault.named(self.config.get_user()));
+                // What the server said last says more than that time ran out over the next try.
+                let told = if fault.says_nothing() { before.unwrap_or(fault) } else { fault };
+                return Err(told.named(self.config.get_user()));
             }
+            before = Some(fault);
             count += 1;
             self.rest(pause);
         }
