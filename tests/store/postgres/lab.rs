@@ -1,6 +1,6 @@
 //! A schema of its own on the shared server, with its clock in the test's hand.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -27,13 +27,22 @@ pub(crate) enum Way {
 pub(crate) struct Lab {
     schema: Schema,
     way: Way,
+    /// Nothing was done to it but by its functions: the next test may have it, emptied.
+    ordinary: bool,
 }
 
+/// Schemas whose clocks stand still, of tests that have ended well. Making one costs more than most tests do.
+static EMPTIED: Mutex<Vec<Schema>> = Mutex::new(Vec::new());
+
 impl Lab {
-    /// A fresh schema. Its clock stands still until it is told to go on: its one function `clock` is replaced, here alone,
+    /// An empty schema. Its clock stands still until it is told to go on: its one function `clock` is replaced, here alone,
     /// by one that reads a table. The shipped one is the server's clock.
     pub(crate) fn new(way: Way) -> Self {
-        let lab = Self::running(way);
+        if let Some(schema) = EMPTIED.lock().expect("no panic").pop() {
+            return Self { schema, way, ordinary: true };
+        }
+        let mut lab = Self::running(way);
+        lab.ordinary = true;
         let name = &lab.schema;
         lab.cluster().sql(&format!(
             "insert into lab.clocks values ('{name}', '2026-11-20');
@@ -48,7 +57,7 @@ impl Lab {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         prepare();
         let name = format!("w{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let lab = Self { schema: Schema::named(&name).expect("a name"), way };
+        let lab = Self { schema: Schema::named(&name).expect("a name"), way, ordinary: false };
         let mut admin = PostgresStore::new(lab.cluster().config("postgres"), Box::new(With(NoTls)), lab.schema.clone());
         assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
         lab
@@ -74,6 +83,22 @@ impl Lab {
     /// The store of a contender, by its own type.
     pub(crate) fn contender(&self) -> PostgresStore {
         PostgresStore::new(self.config(), Box::new(With(NoTls)), self.schema.clone())
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        if !self.ordinary || std::thread::panicking() {
+            return;
+        }
+        let name = &self.schema;
+        let emptied = self.cluster().try_sql(&format!(
+            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.receipts, {name}.resources;
+             update lab.clocks set at = '2026-11-20' where schema = '{name}'"
+        ));
+        if emptied.is_ok() {
+            EMPTIED.lock().expect("no panic").push(self.schema.clone());
+        }
     }
 }
 
