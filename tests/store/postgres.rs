@@ -3,6 +3,7 @@
 mod hammer;
 mod lab;
 mod outages;
+mod program;
 mod schema;
 
 use super::contract::every_promise;

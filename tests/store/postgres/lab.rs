@@ -1,7 +1,7 @@
 //! A schema of its own on the shared server, with its clock in the test's hand.
 
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use locked::store::{Initialised, PostgresStore, Schema, Store, With};
