@@ -792,9 +792,11 @@ begin
     n.acquired_at := t;
     n.renewed_at := t;
     perform "locked".enter(n);
-    answer := "locked".told("locked".with_token(answer, n.name, n.scope, n.token, n.adopted), n.debt, n.name, n.scope);
+    answer := "locked".with_token(answer, n.name, n.scope, n.token, n.adopted);
+    if n.debt <> '[]' then
+      answer := "locked".told(answer, n.debt, n.name, n.scope);
+    end if;
   end loop;
-  delete from "locked".tickets k where k.grant_id = q.grant_id;
   return answer;
 end $body$;
 
@@ -922,6 +924,7 @@ declare
   link uuid;
   locked_names text[];
   locked_scopes text[];
+  waited_for boolean;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -932,7 +935,11 @@ begin
           where exists (select 1 from "locked".leases x where x.name = w.name and x.scope = w.scope and x.ended_at is null)
              or exists (select 1 from "locked".ticket_resources r where r.name = w.name and r.scope = w.scope));
     else
-      select g.names, g.scopes into locked_names, locked_scopes from "locked".touched(names, scopes, gone) g;
+      locked_names := names;
+      locked_scopes := scopes;
+      if cardinality(gone) > 0 then
+        select g.names, g.scopes into locked_names, locked_scopes from "locked".touched(names, scopes, gone) g;
+      end if;
       perform "locked".lock(locked_names, locked_scopes, true);
       select * into mine from "locked".tickets k where k.grant_id = q.grant_id;
     end if;
@@ -942,7 +949,10 @@ begin
       select * into mine from "locked".tickets k where k.grant_id = q.grant_id;
     end if;
 
-    above := "locked".chain(q.within_grant);
+    -- Where nobody waits and nobody is above us, the usual case, a fresh session plans less.
+    above := case when q.within_grant is null then '{}' else "locked".chain(q.within_grant) end;
+    waited_for := mine.id is not null or exists (
+      select 1 from "locked".ticket_resources r join unnest(names, scopes) as w(name, scope) on r.name = w.name and r.scope = w.scope);
     place := coalesce(mine.id, 9223372036854775807);
     live := '{}'; fates := '{}'; stands := '{}'; below := '{}'; ours := '{}';
     for i in 1..cardinality(names) loop
@@ -959,17 +969,20 @@ begin
       live := live || l; fates := fates || fate; stands := stands || stand; below := below || link;
       ours := ours || (fate in ('adopt', 'join'));
     end loop;
-    before := "locked".ahead(names, scopes, ours, above, place, t);
+    before := case when waited_for then "locked".ahead(names, scopes, ours, above, place, t) else '{}' end;
 
     if 'ours' = all (fates) then
       return "locked".read_back(live, t);
     end if;
     if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
       continue when pass = 1;
-      perform "locked".drop_silent(names, scopes, place, t);
+      if waited_for then
+        perform "locked".drop_silent(names, scopes, place, t);
+        delete from "locked".tickets k where k.id = mine.id;
+      end if;
       return "locked".give(q, claim, lasts, names, scopes, live, fates, below, t);
     end if;
-    if pass = 2 then
+    if pass = 2 and waited_for then
       perform "locked".drop_silent(names, scopes, place, t);
     end if;
     if silence is not null and mine.id is not null and "locked".needs_refresh(mine, t) then

@@ -7,11 +7,10 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::store::door::shown;
-use crate::store::{
-    Acquisition, Ahead, Blocker, Ended, FileRecord, Granted, LeaseState, LeaseView, Live, PastLease, Release, Renewal,
-    StoreError, StoredReceipt, Unsettled,
-};
-use crate::terms::{Digest, FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
+use crate::store::{Acquisition, Ahead, Blocker, FileRecord, Granted, Live, Release, Renewal, StoreError, Unsettled};
+use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope};
+
+use super::seen::Seen;
 
 /// A value that we never write. What it is stays out of the error.
 fn odd() -> StoreError {
@@ -22,15 +21,15 @@ pub(super) fn uuid(text: &str) -> Result<Uuid, StoreError> {
     Uuid::parse_str(text).map_err(|_| odd())
 }
 
-fn resource(name: &str, scope: String) -> Result<Resource, StoreError> {
+pub(super) fn resource(name: &str, scope: String) -> Result<Resource, StoreError> {
     Ok(Resource { name: ResourceName::parse(name.as_bytes()).map_err(|_| odd())?, scope: Scope(scope) })
 }
 
-fn span(ms: i64) -> Duration {
+pub(super) fn span(ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
-fn live(device: Option<i64>, inode: Option<i64>) -> Option<Live> {
+pub(super) fn live(device: Option<i64>, inode: Option<i64>) -> Option<Live> {
     device.zip(inode).map(|(device, inode)| Live { device: device.cast_unsigned(), inode: inode.cast_unsigned() })
 }
 
@@ -177,130 +176,6 @@ impl Settled {
             "released" => Ok(Release::Released),
             "not ours" => Ok(Release::NotOurs),
             _ => Err(odd()),
-        }
-    }
-}
-
-/// A live lease.
-#[derive(Deserialize)]
-pub(super) struct Seen {
-    name: String,
-    scope: String,
-    token: i64,
-    session: String,
-    label: String,
-    host: String,
-    grant: String,
-    live_device: Option<i64>,
-    live_inode: Option<i64>,
-    host_id: String,
-    pid: Option<i64>,
-    operation: String,
-    state: LeaseState,
-    explicit: bool,
-    takeable: bool,
-    reason: Option<String>,
-    acquired_at: i64,
-    renewed_at: i64,
-    expires_in_ms: Option<i64>,
-    waiters: u32,
-    files: Vec<FileRecord>,
-}
-
-impl Seen {
-    pub(super) fn read(self) -> Result<LeaseView, StoreError> {
-        Ok(LeaseView {
-            resource: resource(&self.name, self.scope)?,
-            token: FencingToken(self.token),
-            session: SessionId(uuid(&self.session)?),
-            label: shown(&self.label),
-            host: shown(&self.host),
-            grant: GrantId(uuid(&self.grant)?),
-            live: live(self.live_device, self.live_inode),
-            host_id: self.host_id,
-            pid: self.pid.and_then(|pid| u32::try_from(pid).ok()),
-            operation: shown(&self.operation),
-            state: self.state,
-            explicit: self.explicit,
-            takeable: self.takeable,
-            reason: self.reason.as_deref().map(shown),
-            acquired_at: self.acquired_at,
-            renewed_at: self.renewed_at,
-            expires_in: self.expires_in_ms.map(span),
-            waiters: self.waiters,
-            files: self.files,
-        })
-    }
-}
-
-/// An ended lease.
-#[derive(Deserialize)]
-pub(super) struct Past {
-    name: String,
-    scope: String,
-    token: i64,
-    session: String,
-    label: String,
-    host: String,
-    operation: String,
-    acquired_at: i64,
-    ended_at: i64,
-    /// An unknown word of a later program shows as a failure rather than as a success.
-    ended_as: serde_json::Value,
-    note: Option<String>,
-    receipt: Option<String>,
-}
-
-impl Past {
-    pub(super) fn read(self) -> Result<PastLease, StoreError> {
-        Ok(PastLease {
-            resource: resource(&self.name, self.scope)?,
-            token: FencingToken(self.token),
-            session: SessionId(uuid(&self.session)?),
-            label: shown(&self.label),
-            host: shown(&self.host),
-            operation: shown(&self.operation),
-            acquired_at: self.acquired_at,
-            ended_at: self.ended_at,
-            ended_as: serde_json::from_value(self.ended_as).unwrap_or(Ended::Failed),
-            note: self.note.as_deref().map(shown),
-            receipt: self.receipt.map(Digest::from),
-        })
-    }
-}
-
-/// A receipt in its chain.
-#[derive(Deserialize)]
-pub(super) struct Link {
-    scope: String,
-    path: String,
-    base: Option<String>,
-    new: String,
-    blob: Option<String>,
-    branch: Option<String>,
-    host: String,
-    worktree: Option<String>,
-    token: i64,
-    holder: String,
-    kind: String,
-    at: i64,
-}
-
-impl Link {
-    pub(super) fn read(self) -> StoredReceipt {
-        StoredReceipt {
-            scope: Scope(self.scope),
-            path: self.path,
-            base: self.base.map(Digest::from),
-            new: Digest::from(self.new),
-            blob: self.blob,
-            branch: self.branch,
-            host: shown(&self.host),
-            worktree: self.worktree,
-            token: FencingToken(self.token),
-            holder: shown(&self.holder),
-            kind: shown(&self.kind),
-            at: self.at,
         }
     }
 }

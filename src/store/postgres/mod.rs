@@ -10,7 +10,7 @@
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
-//! | `answer` | its JSON, to our words, texts through the door |
+//! | `answer`, `seen` | its JSON, to our words, texts through the door |
 //! | `fault` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod connector;
 mod fault;
 mod link;
 mod schema;
+mod seen;
 mod setup;
 mod words;
 
@@ -113,18 +114,18 @@ impl Store for PostgresStore {
     }
 
     fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError> {
-        let rows: Vec<answer::Seen> = self.ask(words::leases(resources), limit)?;
-        rows.into_iter().map(answer::Seen::read).collect()
+        let rows: Vec<seen::Seen> = self.ask(words::leases(resources), limit)?;
+        rows.into_iter().map(seen::Seen::read).collect()
     }
 
     fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
-        let rows: Vec<answer::Past> = self.ask(words::history(filter), limit)?;
-        rows.into_iter().map(answer::Past::read).collect()
+        let rows: Vec<seen::Past> = self.ask(words::history(filter), limit)?;
+        rows.into_iter().map(seen::Past::read).collect()
     }
 
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
         let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
-        let rows: Vec<answer::Link> = self.ask(call, limit)?;
-        Ok(rows.into_iter().map(answer::Link::read).collect())
+        let rows: Vec<seen::Link> = self.ask(call, limit)?;
+        Ok(rows.into_iter().map(seen::Link::read).collect())
     }
 }

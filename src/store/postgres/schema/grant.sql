@@ -96,8 +96,10 @@ begin
     n.acquired_at := t;
     n.renewed_at := t;
     perform @schema@.enter(n);
-    answer := @schema@.told(@schema@.with_token(answer, n.name, n.scope, n.token, n.adopted), n.debt, n.name, n.scope);
+    answer := @schema@.with_token(answer, n.name, n.scope, n.token, n.adopted);
+    if n.debt <> '[]' then
+      answer := @schema@.told(answer, n.debt, n.name, n.scope);
+    end if;
   end loop;
-  delete from @schema@.tickets k where k.grant_id = q.grant_id;
   return answer;
 end $body$;

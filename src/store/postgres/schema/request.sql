@@ -20,6 +20,7 @@ declare
   link uuid;
   locked_names text[];
   locked_scopes text[];
+  waited_for boolean;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -30,7 +31,11 @@ begin
           where exists (select 1 from @schema@.leases x where x.name = w.name and x.scope = w.scope and x.ended_at is null)
              or exists (select 1 from @schema@.ticket_resources r where r.name = w.name and r.scope = w.scope));
     else
-      select g.names, g.scopes into locked_names, locked_scopes from @schema@.touched(names, scopes, gone) g;
+      locked_names := names;
+      locked_scopes := scopes;
+      if cardinality(gone) > 0 then
+        select g.names, g.scopes into locked_names, locked_scopes from @schema@.touched(names, scopes, gone) g;
+      end if;
       perform @schema@.lock(locked_names, locked_scopes, true);
       select * into mine from @schema@.tickets k where k.grant_id = q.grant_id;
     end if;
@@ -40,7 +45,10 @@ begin
       select * into mine from @schema@.tickets k where k.grant_id = q.grant_id;
     end if;
 
-    above := @schema@.chain(q.within_grant);
+    -- Where nobody waits and nobody is above us, the usual case, a fresh session plans less.
+    above := case when q.within_grant is null then '{}' else @schema@.chain(q.within_grant) end;
+    waited_for := mine.id is not null or exists (
+      select 1 from @schema@.ticket_resources r join unnest(names, scopes) as w(name, scope) on r.name = w.name and r.scope = w.scope);
     place := coalesce(mine.id, 9223372036854775807);
     live := '{}'; fates := '{}'; stands := '{}'; below := '{}'; ours := '{}';
     for i in 1..cardinality(names) loop
@@ -57,17 +65,20 @@ begin
       live := live || l; fates := fates || fate; stands := stands || stand; below := below || link;
       ours := ours || (fate in ('adopt', 'join'));
     end loop;
-    before := @schema@.ahead(names, scopes, ours, above, place, t);
+    before := case when waited_for then @schema@.ahead(names, scopes, ours, above, place, t) else '{}' end;
 
     if 'ours' = all (fates) then
       return @schema@.read_back(live, t);
     end if;
     if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
       continue when pass = 1;
-      perform @schema@.drop_silent(names, scopes, place, t);
+      if waited_for then
+        perform @schema@.drop_silent(names, scopes, place, t);
+        delete from @schema@.tickets k where k.id = mine.id;
+      end if;
       return @schema@.give(q, claim, lasts, names, scopes, live, fates, below, t);
     end if;
-    if pass = 2 then
+    if pass = 2 and waited_for then
       perform @schema@.drop_silent(names, scopes, place, t);
     end if;
     if silence is not null and mine.id is not null and @schema@.needs_refresh(mine, t) then
