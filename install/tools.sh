@@ -40,9 +40,11 @@ tools_look_for() {
     libpq) python3 -c 'import ctypes; ctypes.CDLL("libpq.so.5")' 2>/dev/null || tools_add python3 libpq5 ;;
     # Server and client; Debian keeps the server's programs off PATH, one directory per version.
     postgres) tools_has_postgres || tools_add postgresql postgresql-client ;;
+    # Debian keeps it where only root's PATH looks.
+    pgbouncer) tools_has pgbouncer || [ -x /usr/sbin/pgbouncer ] || tools_add pgbouncer ;;
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
-    make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo | pgbouncer) tools_has "$1" || tools_add "$1" ;;
+    make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
 }

@@ -6,4 +6,5 @@ mod child;
 mod contract;
 mod embedded;
 mod measure;
+mod postgres;
 mod sqlite;

@@ -49,6 +49,14 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
+    /// A server answered, and will not serve us as things are.
+    #[error("the store refused: {why}")]
+    Refused {
+        /// What it said.
+        why: String,
+        /// The next step.
+        remedy: String,
+    },
     /// Anything else that the store said.
     #[error("the store failed: {0}")]
     Failed(String),
@@ -59,11 +67,11 @@ impl StoreError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::Place { remedy, .. } => remedy.clone(),
+            Self::Place { remedy, .. } | Self::Refused { remedy, .. } => remedy.clone(),
             Self::Unreachable(_) | Self::Contended(_) => {
                 "try again; `locked status` shows whether it answers".to_owned()
             }
-            Self::Unknown(_) => "unset LOCKED_STORE, or set it to embedded or sqlite:FILE".to_owned(),
+            Self::Unknown(_) => "unset LOCKED_STORE, or set it to embedded, sqlite:FILE or postgres://…".to_owned(),
             Self::Full { path } => format!("make room on the file system of {}", path.display()),
             Self::Corrupt { path, .. } => format!(
                 "nothing was overwritten; move {} away to start an empty store once no command runs under a lease",

@@ -20,6 +20,9 @@ pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettl
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
+pub use postgres::{
+    Connected, Connecting, Connector, Difference, Initialised, PostgresStore, Schema, SchemaNameError, With,
+};
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
 };

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use crate::clock::{Clock, NO_BOOT};
 use crate::state::StateDir;
 
+use super::postgres::{PostgresStore, Schema, With};
 use super::sqlite::{FILE_NAME, SqliteStore};
 use super::{Store, StoreError};
 
-/// Opens the configured store: `LOCKED_STORE` as `embedded` (also when unset or empty) or `sqlite:FILE`. What this build
-/// does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
+/// Opens the configured store: `LOCKED_STORE` as `embedded` (also when unset or empty), `sqlite:FILE` or `postgres://…`.
+/// What this build does not know is refused, never replaced by the embedded store. Nothing is connected before the
+/// first call.
 ///
 /// # Errors
 /// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
@@ -36,8 +38,21 @@ pub fn open(
         Some(text) if text.len() > "sqlite:".len() && text.starts_with("sqlite:") => {
             in_named_file(Path::new(&text["sqlite:".len()..]), env, clock)
         }
+        Some(text) if text.starts_with("postgres://") || text.starts_with("postgresql://") => on_a_server(text),
         _ => Err(unknown(&configured)),
     }
+}
+
+fn on_a_server(address: &str) -> Result<Box<dyn Store + Send>, StoreError> {
+    let config: Result<tokio_postgres::Config, _> = address.parse();
+    let Ok(mut config) = config else {
+        // What cannot be read can have a password anywhere: nothing of it is shown.
+        return Err(StoreError::Unknown(
+            "LOCKED_STORE is no address of a PostgreSQL server that can be read".to_owned(),
+        ));
+    };
+    config.application_name("locked");
+    Ok(Box::new(PostgresStore::new(config, Box::new(With(tokio_postgres::NoTls)), Schema::default())))
 }
 
 fn in_named_file(
@@ -57,6 +72,6 @@ fn unknown(configured: &OsStr) -> StoreError {
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };
     StoreError::Unknown(format!(
-        "LOCKED_STORE names {shown}, and this build knows only the embedded store (embedded, sqlite:FILE)"
+        "LOCKED_STORE names {shown}, and this build knows only embedded, sqlite:FILE and postgres://…"
     ))
 }

@@ -86,6 +86,12 @@ impl LeaseKey {
         Ok(Self(bytes))
     }
 
+    /// The key itself in hex, for a store across a wire, which hashes it there; never for messages or logs.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        hex(&self.0)
+    }
+
     /// SHA-256 of the key in hex: what the store keeps and compares.
     #[must_use]
     pub fn hash(&self) -> String {

@@ -171,11 +171,13 @@ fn an_unknown_store_is_refused_and_never_replaced() {
         let env = move |name: &str| (name == "LOCKED_STORE").then(|| value.clone());
         locked::store::open(&env, &state, Arc::new(SystemClock::new()))
     };
-    for value in ["postgres://u:hunter2@db/x", "sqlite:", "Embedded", "/some/file", "sqlit\u{e9}:x"] {
+    let foreign = "mysql://u:hunter2@db/x";
+    let unreadable = "postgres://u:hunter2@db:port/x";
+    for value in [foreign, unreadable, "sqlite:", "Embedded", "/some/file", "sqlit\u{e9}:x"] {
         let Err(error) = open(value) else { panic!("{value} was opened") };
         assert!(matches!(error, StoreError::Unknown(_)), "{value}: {error:?}");
         let text = format!("{error} {error:?}");
-        assert!(text.contains("only the embedded store") && !text.contains("hunter2"), "{text}");
+        assert!(text.contains("LOCKED_STORE") && !text.contains("hunter2"), "{text}");
     }
     let elsewhere = world.root().join("elsewhere");
     let named = format!("sqlite:{}/leases.db", elsewhere.display());

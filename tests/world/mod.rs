@@ -1,6 +1,10 @@
 //! The test world: a directory of its own with its own HOME, its own state, an age key, and the real programs.
 
+pub(crate) mod cluster;
 pub(crate) mod ends;
+pub(crate) mod pooler;
+pub(crate) mod relay;
+pub(crate) mod ward;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

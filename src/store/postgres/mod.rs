@@ -1,5 +1,134 @@
-//! `postgres`: leases in the PostgreSQL that people already run.
+//! The PostgreSQL store: one lease for every machine. The protocol is a set of SQL functions on the server (`schema/`);
+//! each verb is one call of one of them, so one round trip and one transaction, and works through poolers that hand out a
+//! session per transaction: nothing is prepared under a name, nothing is left in the session, answers are one text.
+//!
+//! Every verb may be asked again: a grant, a settling and a forced run are known by the grant's id, so an answer that was
+//! lost with its connection is read back by asking once more. No runtime, socket or thread exists before the first call.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `schema`, `setup` | the text of the protocol; making it, comparing it |
+//! | `address`, `tls` | connection strings as libpq reads them; the way there, protected |
+//! | `link`, `connector` | the connection, its limit, asking again |
+//! | `call`, `words` | a function's arguments, from our words |
+//! | `answer`, `seen` | its JSON, to our words, texts through the door |
+//! | `fault` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
 pub mod address;
+mod answer;
+mod call;
+mod connector;
+mod fault;
+mod link;
+mod schema;
+mod seen;
+mod setup;
 pub mod tls;
+mod words;
+
+use std::time::Duration;
+
+use crate::terms::{GrantId, Resource, Scope};
+
+use super::{
+    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
+    Settlement, Store, StoreError, StoredReceipt,
+};
+use call::Call;
+pub use connector::{Connected, Connecting, Connector, With};
+use link::Link;
+pub use schema::{Schema, SchemaNameError};
+pub use setup::{Difference, Initialised};
+
+/// The store on a PostgreSQL server.
+pub struct PostgresStore {
+    link: Link,
+    schema: Schema,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// The store at this address, in this schema. Nothing is connected before the first call.
+    #[must_use]
+    pub fn new(config: tokio_postgres::Config, connector: Box<dyn Connector>, schema: Schema) -> Self {
+        Self { link: Link::new(config, connector), schema }
+    }
+
+    /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    pub fn store_id(&mut self, limit: Duration) -> Result<String, StoreError> {
+        let about: answer::About = self.ask(Call::new("about_v1"), limit)?;
+        Ok(about.store_id)
+    }
+
+    fn ask<T: serde::de::DeserializeOwned>(&mut self, call: Call, limit: Duration) -> Result<T, StoreError> {
+        let text = self.link.call(&call.sql(&self.schema), &call, limit)?;
+        serde_json::from_str(&text).map_err(|_| StoreError::Failed("its answer cannot be read".to_owned()))
+    }
+}
+
+impl Store for PostgresStore {
+    fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
+        let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
+        answer.read()
+    }
+
+    fn renew(&mut self, holding: &Holding, limit: Duration) -> Result<Renewal, StoreError> {
+        let answer: answer::Beat = self.ask(words::held("renew_v1", holding), limit)?;
+        answer.read()
+    }
+
+    fn record_files(
+        &mut self,
+        holding: &Holding,
+        files: &[FileRecord],
+        receipts: &[Receipt],
+        limit: Duration,
+    ) -> Result<Renewal, StoreError> {
+        let answer: answer::Beat = self.ask(words::record_files(holding, files, receipts)?, limit)?;
+        answer.read()
+    }
+
+    fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
+        let answer: answer::Settled = self.ask(words::settle(holding, settlement), limit)?;
+        answer.read()
+    }
+
+    fn record_forced(&mut self, forced: &Forced, limit: Duration) -> Result<(), StoreError> {
+        self.ask::<serde::de::IgnoredAny>(words::forced(forced)?, limit).map(drop)
+    }
+
+    fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError> {
+        let call = Call::new("leave_queue_v1").uuid("grant_id", Some(grant.to_string()));
+        self.ask::<serde::de::IgnoredAny>(call, limit).map(drop)
+    }
+
+    fn standing(&mut self, grants: &[GrantId], limit: Duration) -> Result<Vec<GrantId>, StoreError> {
+        let standing: Vec<String> = self.ask(Call::new("standing_v1").grants("grants", grants), limit)?;
+        standing.iter().map(|text| answer::uuid(text).map(GrantId)).collect()
+    }
+
+    fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError> {
+        let rows: Vec<seen::Seen> = self.ask(words::leases(resources), limit)?;
+        rows.into_iter().map(seen::Seen::read).collect()
+    }
+
+    fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
+        let rows: Vec<seen::Past> = self.ask(words::history(filter), limit)?;
+        rows.into_iter().map(seen::Past::read).collect()
+    }
+
+    fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
+        let rows: Vec<seen::Link> = self.ask(call, limit)?;
+        Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+}

@@ -1,0 +1,1631 @@
+begin;
+
+-- Before anything is made: one applier at a time, roles, and a schema that is ours. Runs in the transaction of what
+-- follows.
+
+select pg_advisory_xact_lock(hashtextextended('locked schema locked', 0));
+
+do $body$
+declare
+  wanted text;
+  owner name;
+begin
+  if current_setting('server_version_num')::integer < 140000 then
+    raise exception using errcode = '0A000', message = 'locked: PostgreSQL 14 or later is needed';
+  end if;
+  -- Roles belong to the whole cluster: another database may make them at this very moment.
+  foreach wanted in array array['locked_owner', 'locked_client', 'locked_reader'] loop
+    if not exists (select 1 from pg_roles where rolname = wanted) then
+      begin
+        execute format('create role %I nologin', wanted);
+      exception when duplicate_object or unique_violation then null;
+      end;
+    end if;
+  end loop;
+  if exists (select 1 from pg_roles where rolname = 'locked_owner' and (rolcanlogin or rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)) then
+    raise exception using errcode = '42501', message = 'locked: the role locked_owner may do more than own the schema',
+      hint = 'alter role locked_owner nologin nosuperuser nocreaterole nocreatedb nobypassrls';
+  end if;
+  select r.rolname into owner from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'locked';
+  if owner <> 'locked_owner' then
+    raise exception using errcode = '42501', message = 'locked: the schema locked belongs to somebody else',
+      hint = 'name another schema for locked';
+  end if;
+  if not pg_has_role(current_user, 'locked_owner', 'member') then
+    execute format('grant locked_owner to %I', current_user);
+    perform set_config('locked.lent', 'yes', true);
+  end if;
+end $body$;
+
+create schema if not exists "locked" authorization locked_owner;
+set local role locked_owner;
+-- Functions and tables name each other; they are all there at the end.
+set local check_function_bodies = off;
+
+
+-- The ledger of the PostgreSQL store, version 1. Moments are the server's own; spans are milliseconds. `"locked"` is
+-- the schema's name. Names and scopes compare byte for byte, whatever the database's locale.
+
+create table "locked".meta (
+  key   text not null primary key,
+  value text not null
+);
+
+-- One row per resource that ever was: the token counter, and the lock that everybody takes who changes anything about
+-- the resource. Never deleted.
+create table "locked".resources (
+  name       text collate "C" not null check (octet_length(name) between 3 and 1024),
+  scope      text collate "C" not null check (octet_length(scope) between 1 and 1024),
+  last_token bigint not null default 0,
+  primary key (name, scope)
+) with (fillfactor = 50);
+
+-- One row per resource and grant. Live while ended_at is null.
+create table "locked".leases (
+  id             bigint generated always as identity primary key,
+  scope          text collate "C" not null,
+  name           text collate "C" not null,
+  token          bigint      not null,
+  grant_id       uuid        not null,
+  key_hash       text        not null,
+  session        uuid        not null,
+  label          text        not null,
+  host           text        not null,
+  host_id        text        not null,
+  pid            bigint,                         -- null when no command runs
+  operation      text        not null,
+  rule           text,
+  state          text        not null check (state in ('held', 'kept', 'quarantined', 'remote')),
+  explicit       boolean     not null default false, -- held by `locked acquire`
+  takeable       boolean     not null default false, -- kept, and others may take it at once
+  revoked        boolean     not null default false, -- marked for stealing
+  remote         boolean     not null default false, -- its effect does not stop with its process
+  adopted        boolean     not null default false, -- taken over from its own session
+  settled        boolean     not null default false, -- its holder had its say
+  reason         text,
+  live_device    bigint,
+  live_inode     bigint,
+  files          jsonb       not null default '[]',
+  debt           jsonb       not null default '[]', -- unproven files of predecessors
+  ttl_ms         bigint      not null check (ttl_ms > 0),
+  hold_ttl_ms    bigint,                         -- the explicit hold to hand back to
+  hold_operation text,
+  within_grant   uuid,                           -- the grant whose command asked for this one
+  bad            text,                           -- a command below left a file bad: quarantined at the end
+  may_run_on     text,                           -- what a run by force left running: lingers at the end
+  expires_at     timestamptz,                    -- null: does not expire
+  acquired_at    timestamptz not null,
+  renewed_at     timestamptz not null,
+  ended_at       timestamptz,
+  ended_as       text check (ended_as in ('completed', 'failed', 'expired', 'stolen', 'human-action')),
+  note           text,
+  check ((ended_at is null) = (ended_as is null))
+) with (fillfactor = 70);
+
+-- The mutual exclusion.
+create unique index lease_live on "locked".leases (name, scope) where ended_at is null;
+create index lease_grant on "locked".leases (grant_id);
+create index lease_session on "locked".leases (session) where ended_at is null;
+create index lease_owing on "locked".leases (id) where ended_at is null and debt <> '[]';
+create index lease_ended on "locked".leases (ended_at, id) where ended_at is not null;
+create index lease_ended_name on "locked".leases (name, ended_at, id) where ended_at is not null;
+
+-- The queue: the id is the place. It is drawn under the locks of all that the ticket waits for.
+create table "locked".tickets (
+  id           bigint generated always as identity primary key,
+  grant_id     uuid        not null unique,
+  session      uuid        not null,
+  holder       text        not null,
+  host_id      text        not null,
+  live_device  bigint,
+  live_inode   bigint,
+  within_grant uuid,
+  silence_ms   bigint      not null check (silence_ms > 0),
+  refreshed_at timestamptz not null
+) with (fillfactor = 70);
+create index ticket_session on "locked".tickets (session);
+create index ticket_within on "locked".tickets (id) where within_grant is not null;
+
+create table "locked".ticket_resources (
+  name   text collate "C" not null,
+  scope  text collate "C" not null,
+  ticket bigint not null references "locked".tickets on delete cascade,
+  primary key (name, scope, ticket)
+);
+create index ticket_resource_ticket on "locked".ticket_resources (ticket);
+
+-- Commands below a holder that joined its lease: a line, each link with one successor at most.
+create table "locked".joins (
+  id           bigint generated always as identity primary key,
+  lease        bigint not null,
+  within_grant uuid   not null,                  -- the link before
+  grant_id     uuid   not null,
+  key_hash     text   not null,
+  session      uuid   not null,
+  label        text   not null,
+  host         text   not null,
+  host_id      text   not null,
+  pid          bigint,
+  operation    text   not null,
+  live_device  bigint,
+  live_inode   bigint,
+  files        jsonb  not null default '[]',
+  remote       boolean not null default false,   -- its effect does not stop with its process
+  may_run_on   text                              -- settled, and something of it may still run: it stays in the line
+);
+create unique index join_line on "locked".joins (lease, within_grant);
+create index join_grant on "locked".joins (grant_id);
+
+-- One chain per (scope, path).
+create table "locked".receipts (
+  id        bigint generated always as identity primary key,
+  lease     bigint not null,
+  scope     text collate "C" not null,
+  path      text collate "C" not null,
+  base      text,
+  new       text   not null,
+  blob      text,
+  branch    text,
+  host      text   not null,
+  worktree  text,
+  token     bigint not null,
+  holder    text   not null,
+  kind      text   not null,
+  at        timestamptz not null
+);
+create index receipt_chain on "locked".receipts (scope, path, id);
+create index receipt_lease on "locked".receipts (lease, id);
+-- A settling that is sent twice leaves one receipt.
+create unique index receipt_once on "locked".receipts (lease, scope, path, new, coalesce(base, ''), kind);
+
+-- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
+
+-- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
+create or replace function "locked".clock() returns timestamptz
+language sql volatile as $body$
+  select pg_catalog.clock_timestamp()
+$body$;
+
+-- Milliseconds since 1970, for showing and for tokens.
+create or replace function "locked".ms(moment timestamptz) returns bigint
+language sql immutable as $body$
+  select floor(extract(epoch from moment) * 1000)::bigint
+$body$;
+
+create or replace function "locked".span(ms bigint) returns interval
+language sql immutable as $body$
+  select ms * interval '1 millisecond'
+$body$;
+
+create or replace function "locked".who(session uuid, label text) returns text
+language sql immutable as $body$
+  select left(session::text, 8) || ' (' || label || ')'
+$body$;
+
+-- A command runs under it.
+create or replace function "locked".runs(l "locked".leases) returns boolean
+language sql immutable as $body$
+  select l.state = 'held' and not l.explicit
+$body$;
+
+-- Its session has it without a running command.
+create or replace function "locked".rests(l "locked".leases) returns boolean
+language sql immutable as $body$
+  select l.state in ('kept', 'quarantined') or (l.state = 'held' and l.explicit)
+$body$;
+
+-- A command with a remote effect ended unsettled; nobody may come in until a TTL has passed over that.
+create or replace function "locked".lingers(l "locked".leases, t timestamptz) returns boolean
+language sql immutable as $body$
+  select l.state = 'held' and not l.explicit and l.remote
+    and coalesce(l.expires_at <= t and l.expires_at + l.ttl_ms * interval '1 millisecond' > t, false)
+$body$;
+
+-- How long it still lasts, in milliseconds; zero when expired, null when it does not expire.
+create or replace function "locked".expires_in(l "locked".leases, t timestamptz) returns bigint
+language sql immutable as $body$
+  select case when l.expires_at is null then null
+              when "locked".lingers(l, t) then "locked".ms(l.expires_at) + l.ttl_ms - "locked".ms(t)
+              else greatest(0, "locked".ms(l.expires_at) - "locked".ms(t)) end
+$body$;
+
+-- The state that people see.
+create or replace function "locked".seen_as(l "locked".leases, t timestamptz) returns text
+language sql immutable as $body$
+  select case when l.state = 'quarantined' then 'quarantined'
+              when "locked".lingers(l, t) then 'remote'
+              when l.expires_at <= t then 'expired'
+              when l.revoked then 'revoked'
+              else l.state end
+$body$;
+
+-- The waiter has not been heard of for so long that others pass it.
+create or replace function "locked".silent(k "locked".tickets, t timestamptz) returns boolean
+language sql immutable as $body$
+  select k.refreshed_at + k.silence_ms * interval '1 millisecond' < t
+$body$;
+
+-- A refresh is worth a write: half of the silence that others grant it has passed.
+create or replace function "locked".needs_refresh(k "locked".tickets, t timestamptz) returns boolean
+language sql immutable as $body$
+  select k.refreshed_at + (k.silence_ms / 2) * interval '1 millisecond' <= t
+$body$;
+
+-- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
+-- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
+-- anyone's.
+create or replace function "locked".fate(l "locked".leases, q "locked".leases, claim text, t timestamptz) returns text
+language sql immutable as $body$
+  select case
+    when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
+    when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
+    when "locked".lingers(l, t) then 'blocks'
+    when l.expires_at <= t then 'reclaim'
+    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.session = q.session and "locked".rests(l) and not l.revoked then 'adopt'
+    else 'blocks' end
+$body$;
+
+-- What may be asked: every argument that comes from outside passes here. Texts for people are cut, everything that
+-- decides is refused with a sentence that says what is wrong.
+
+create or replace function "locked".refuse(what text) returns void
+language plpgsql volatile as $body$
+begin
+  raise exception using errcode = '22023', message = 'locked: ' || what;
+end $body$;
+
+-- A text for people, at most 2,000 characters.
+create or replace function "locked".shown(told text) returns text
+language sql immutable as $body$
+  select left(told, 2000)
+$body$;
+
+-- The hash that is kept of a lease key: SHA-256 of its 32 bytes, which come as 64 hex digits.
+create or replace function "locked".hash(key text) returns text
+language plpgsql immutable as $body$
+begin
+  if key is null or key !~ '^[0-9a-f]{64}$' then
+    perform "locked".refuse('key must be 64 hex digits: 32 random bytes');
+  end if;
+  return encode(sha256(decode(key, 'hex')), 'hex');
+end $body$;
+
+-- A list of records within its limits.
+create or replace function "locked".records(what text, given jsonb, most integer) returns jsonb
+language plpgsql immutable as $body$
+begin
+  if given is null or jsonb_typeof(given) <> 'array' then
+    perform "locked".refuse(what || ' must be a JSON array');
+  elsif jsonb_array_length(given) > most then
+    perform "locked".refuse(format('%s: %s are too many, at most %s', what, jsonb_array_length(given), most));
+  elsif octet_length(given::text) > 4194304 then
+    perform "locked".refuse(what || ' is longer than 4 MiB');
+  end if;
+  return given;
+end $body$;
+
+-- A span within its limits: at least a millisecond, at most thirty days.
+create or replace function "locked".lasting(what text, ms bigint) returns bigint
+language plpgsql immutable as $body$
+begin
+  if ms is null or ms < 1 or ms > 2592000000 then
+    perform "locked".refuse(what || ' must be between 1 ms and 30 days');
+  end if;
+  return ms;
+end $body$;
+
+-- Resources as two arrays in byte order of name, then scope: the order in which everybody takes their locks.
+create or replace function "locked".wanted(resources jsonb, out names text[], out scopes text[])
+language plpgsql immutable as $body$
+begin
+  perform "locked".records('resources', resources, 256);
+  select coalesce(array_agg(w.name order by w.name collate "C", w.scope collate "C"), '{}'),
+         coalesce(array_agg(w.scope order by w.name collate "C", w.scope collate "C"), '{}')
+    into names, scopes
+    from (select distinct r ->> 'name' as name, r ->> 'scope' as scope from jsonb_array_elements(resources) r) w;
+  if exists (select 1 from unnest(names, scopes) as w(name, scope)
+             where w.name is null or w.name !~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' or octet_length(w.name) > 512
+                or w.scope is null or w.scope !~ '^[^[:cntrl:]]+$' or octet_length(w.scope) > 1024) then
+    perform "locked".refuse('each resource is {"scope": …, "name": "kind:name"}, printable, the name at most 512 bytes');
+  end if;
+end $body$;
+
+-- Grants are confirmed only when they will survive a crash of the server. Only ever raised.
+create or replace function "locked".durable() returns void
+language plpgsql volatile as $body$
+begin
+  if current_setting('synchronous_commit') in ('off', 'local') then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+end $body$;
+
+-- The functions lock rows and then read what others committed meanwhile, so each statement needs a view of its own.
+create or replace function "locked".ready() returns void
+language plpgsql volatile as $body$
+begin
+  if pg_is_in_recovery() then
+    raise exception using errcode = '25006', message = 'locked: this server is a standby';
+  elsif current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception using errcode = '25001', message = 'locked: the transaction is not read committed',
+      hint = 'alter role … set default_transaction_isolation = ''read committed''';
+  end if;
+  perform "locked".durable();
+end $body$;
+
+-- Locks the rows of these resources in byte order, those that are missing made first where asked.
+create or replace function "locked".lock(names text[], scopes text[], make boolean) returns void
+language plpgsql volatile as $body$
+begin
+  if make then
+    insert into "locked".resources (name, scope)
+    select w.name, w.scope from unnest(names, scopes) as w(name, scope)
+    order by w.name collate "C", w.scope collate "C"
+    on conflict do nothing;
+  end if;
+  perform 1 from "locked".resources r
+  join unnest(names, scopes) as w(name, scope) on r.name = w.name and r.scope = w.scope
+  order by r.name, r.scope for update of r;
+end $body$;
+
+-- Debt: files that predecessors may have written and nobody has proven yet. It travels from lease to lease until a
+-- holder records its files anew or settles. One record: {token, holder, operation, host, files, own?, grant?}. `own`: of
+-- this session itself, which went on with it. `grant`: a command may have run under it, and what is left of it must end
+-- before the next one starts.
+
+create or replace function "locked".is_own(d jsonb) returns boolean
+language sql immutable as $body$
+  select coalesce((d ->> 'own')::boolean, false)
+$body$;
+
+-- The debts with one more: files that somebody may have written who is not there to say. No files, no debt.
+create or replace function "locked".owing(debts jsonb, token bigint, holder text, operation text, host text, files jsonb)
+returns jsonb language sql immutable as $body$
+  select case when files = '[]' then debts else debts || jsonb_build_array(jsonb_build_object(
+    'token', token, 'holder', holder, 'operation', operation, 'host', host, 'files', files)) end
+$body$;
+
+-- What the successor of an unsettled row owes: the row's own debt, the files that it may have written, and the grant
+-- under which a command may have run. A file whose record says nothing new is not repeated, and who still owes to
+-- others has started nothing, so that a crash that comes again and again does not make the record grow.
+create or replace function "locked".left_by(l "locked".leases) returns jsonb
+language plpgsql immutable as $body$
+declare
+  debts jsonb;
+  fresh jsonb;
+  ran boolean;
+begin
+  -- What a command below the holder left is under the holder's own token: then the holder did run.
+  ran := "locked".runs(l) and not exists (
+    select 1 from jsonb_array_elements(l.debt) d where not "locked".is_own(d) and (d ->> 'token')::bigint <> l.token);
+  select coalesce(jsonb_agg(x.d - 'own' order by x.n), '[]') into debts
+    from jsonb_array_elements(l.debt) with ordinality x(d, n);
+  select coalesce(jsonb_agg(x.f order by x.n), '[]') into fresh
+    from jsonb_array_elements(l.files) with ordinality x(f, n)
+    where not exists (select 1 from jsonb_array_elements(debts) d, jsonb_array_elements(d -> 'files') g
+                      where d ->> 'host' = l.host and g = x.f);
+  if ran or fresh <> '[]' then
+    debts := debts || jsonb_build_array(jsonb_build_object(
+      'token', l.token, 'holder', "locked".who(l.session, l.label), 'operation', l.operation, 'host', l.host,
+      'files', fresh) || case when ran then jsonb_build_object('grant', l.grant_id) else '{}' end);
+  end if;
+  return debts;
+end $body$;
+
+-- The same when the row's own session goes on with it.
+create or replace function "locked".kept_by_own(l "locked".leases) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d || '{"own": true}' order by x.n), '[]')
+    from jsonb_array_elements("locked".left_by(l)) with ordinality x(d, n));
+end $body$;
+
+-- What stays when the holder has proven what it had to prove.
+create or replace function "locked".unpaid(debts jsonb) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d order by x.n), '[]')
+    from jsonb_array_elements(debts) with ordinality x(d, n) where "locked".is_own(x.d));
+end $body$;
+
+-- For views: a row's own files and those that it owes from its own host.
+create or replace function "locked".all_files(l "locked".leases) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select l.files || coalesce((
+      select jsonb_agg(f.f order by x.n, f.n)
+      from jsonb_array_elements(l.debt) with ordinality x(d, n), jsonb_array_elements(x.d -> 'files') with ordinality f(f, n)
+      where x.d ->> 'host' = l.host), '[]'));
+end $body$;
+
+-- A grant's answer with what its debts mean to the new holder: to prove, to end, and known to its own session.
+create or replace function "locked".told(answer jsonb, debts jsonb, name text, scope text) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select answer || jsonb_build_object(
+      'unsettled', (answer -> 'unsettled') || coalesce(jsonb_agg(e.told order by e.n) filter (where not e.own and e.files <> '[]'), '[]'),
+      'carried', (answer -> 'carried') || coalesce(jsonb_agg(e.told order by e.n) filter (where e.own), '[]'),
+      'reclaimed', (answer -> 'reclaimed') || coalesce(jsonb_agg(e.grant_id order by e.n) filter (where not e.own and e.grant_id is not null), '[]'))
+    from (select x.n, "locked".is_own(x.d) as own, x.d -> 'files' as files, x.d -> 'grant' as grant_id,
+                 (x.d - 'own' - 'grant') || jsonb_build_object('name', name, 'scope', scope) as told
+          from jsonb_array_elements(debts) with ordinality x(d, n)) e);
+end $body$;
+
+-- Nesting: a command below a holder joins its lease instead of waiting for its own ancestor. The joins of a lease are a
+-- line: the holder, the command that joined it, the command below that one, and so on. Each link has at most one
+-- successor at a time, so siblings exclude each other. Ancestry is what the rows say: a grant remembers within which
+-- grant it was asked for.
+
+-- The grants above a request, the nearest first. Ended ones count too: what they stood in may still run, and only a
+-- running lease is ever joined. Bounded: what somebody put in an environment must not make us run in circles.
+create or replace function "locked".chain(within_grant uuid) returns uuid[]
+language plpgsql stable as $body$
+declare
+  above uuid[] := '{}';
+  link uuid := within_grant;
+begin
+  while link is not null and link <> all (above) and cardinality(above) < 64 loop
+    above := above || link;
+    select x.within_grant into link from (
+      select l.within_grant from "locked".leases l where l.grant_id = link and l.within_grant is not null
+      union all
+      select j.within_grant from "locked".joins j where j.grant_id = link) x limit 1;
+  end loop;
+  return above;
+end $body$;
+
+-- How a nested request stands with a lease in its way: `stranger`, no ancestor of ours holds it; `may join`, below that
+-- grant; `joined` already, and the answer was lost; `sibling`, a command beside us has joined, and we wait for it.
+create or replace function "locked".line(l "locked".leases, above uuid[], q "locked".leases, out stands text, out below uuid)
+language plpgsql stable as $body$
+declare
+  j "locked".joins%rowtype;
+begin
+  if not "locked".runs(l) or l.grant_id <> all (above) then
+    stands := 'stranger';
+    return;
+  end if;
+  below := l.grant_id;
+  loop
+    select * into j from "locked".joins x where x.lease = l.id and x.within_grant = below;
+    if not found then
+      stands := 'may join';
+      return;
+    elsif j.grant_id = q.grant_id and j.key_hash = q.key_hash then
+      stands := 'joined';
+      return;
+    elsif j.grant_id <> all (above) then
+      stands := 'sibling';
+      return;
+    end if;
+    below := j.grant_id;
+  end loop;
+end $body$;
+
+-- Joins, for at least this long.
+create or replace function "locked".join_line(l "locked".leases, below uuid, q "locked".leases, lasts bigint, t timestamptz)
+returns void language plpgsql volatile as $body$
+begin
+  insert into "locked".joins (lease, within_grant, grant_id, key_hash, session, label, host, host_id, pid, operation,
+                             live_device, live_inode, files, remote)
+  values (l.id, below, q.grant_id, q.key_hash, q.session, q.label, q.host, q.host_id, q.pid, q.operation,
+          q.live_device, q.live_inode, q.files, q.remote);
+  -- What is done elsewhere for the command below is done under the holder's lease.
+  update "locked".leases x
+     set remote = x.remote or q.remote,
+         expires_at = case when x.expires_at is not null then greatest(x.expires_at, t + "locked".span(lasts)) end
+   where x.id = l.id;
+end $body$;
+
+-- Takes a join out of the line; what stood below it stands below its predecessor now.
+create or replace function "locked".leave_line(j "locked".joins) returns void
+language plpgsql volatile as $body$
+declare
+  predecessor uuid;
+begin
+  delete from "locked".joins x where x.id = j.id returning x.within_grant into predecessor;
+  update "locked".joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
+end $body$;
+
+-- Something of the join may still be running: it stays in the line until that is over or the lease is.
+create or replace function "locked".stay(j "locked".joins, why text) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".joins x set may_run_on = why, pid = null where x.id = j.id;
+  update "locked".leases l set remote = true where l.id = j.lease;
+end $body$;
+
+-- A dead join leaves the line, and its files become a debt of the lease.
+create or replace function "locked".bury(j "locked".joins) returns void
+language plpgsql volatile as $body$
+begin
+  perform "locked".leave_line(j);
+  update "locked".leases l
+     set debt = "locked".owing(l.debt, l.token, "locked".who(j.session, j.label), j.operation, j.host, j.files)
+   where l.id = j.lease;
+end $body$;
+
+-- The joins of a lease that is over for all of them: what they may have written is owed by who takes it over.
+create or replace function "locked".bury_all(l "locked".leases) returns "locked".leases
+language plpgsql volatile as $body$
+declare
+  j "locked".joins%rowtype;
+begin
+  for j in select * from "locked".joins x where x.lease = l.id order by x.id loop
+    perform "locked".bury(j);
+  end loop;
+  select * into l from "locked".leases x where x.id = l.id;
+  return l;
+end $body$;
+
+-- The join has the lease now, in a row of its own under the same token. The holder's row has ended. What may still be
+-- running of the join is given one TTL from here, and more when its keeper says so.
+create or replace function "locked".inherit(l "locked".leases, j "locked".joins, t timestamptz) returns void
+language plpgsql volatile as $body$
+declare
+  heir bigint;
+begin
+  insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
+                              settled, reason, remote, live_device, live_inode, files, bad, may_run_on, ttl_ms, hold_ttl_ms,
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at)
+  select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
+         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
+         x.remote, j.live_device, j.live_inode, j.files, x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t
+  from "locked".leases x where x.id = l.id
+  returning id into heir;
+  delete from "locked".joins x where x.id = j.id;
+  update "locked".joins x set lease = heir where x.lease = l.id;
+end $body$;
+
+-- Would waiting close a circle? True when one who stands in our way waits, over however many others, for a command above
+-- us. `place` is the number of our ticket: of a circle only the youngest request is refused, so that the others go on.
+-- Stable: it reads one moment of the tables, so that two states never make a circle that was not there.
+create or replace function "locked".closes(above uuid[], in_the_way uuid[], place bigint, t timestamptz) returns boolean
+language plpgsql stable as $body$
+declare
+  waiting uuid[];
+  more uuid[];
+  seen uuid[] := '{}';
+  holder uuid;
+begin
+  -- What a command above us holds is joined; only who joined it before us is in the way.
+  select array_agg(w) into waiting from unnest(in_the_way) w
+   where w <> all (above)
+     and (exists (select 1 from "locked".leases l where l.grant_id = w and l.ended_at is null)
+          or exists (select 1 from "locked".joins j where j.grant_id = w));
+  while cardinality(waiting) > 0 loop
+    holder := waiting[1];
+    waiting := waiting[2:];
+    if holder = any (above) then
+      return true;
+    end if;
+    continue when holder = any (seen);
+    seen := seen || holder;
+    select array_agg(h.grant_id) into more
+      from (select k.id, "locked".chain(k.within_grant) as chain from "locked".tickets k
+            where k.within_grant is not null and k.id < place and not "locked".silent(k, t)) k
+      join "locked".ticket_resources r on r.ticket = k.id
+      join "locked".leases l on l.name = r.name and l.scope = r.scope and l.ended_at is null
+      cross join lateral (select l.grant_id union all
+                          select j.grant_id from "locked".joins j where j.lease = l.id) h
+     where holder = any (k.chain) and h.grant_id <> all (k.chain);
+    waiting := waiting || more;
+  end loop;
+  return false;
+end $body$;
+
+-- The queue: one ticket per waiting request over all its resources.
+
+-- How many wait for this resource.
+create or replace function "locked".waiters(of_name text, of_scope text, t timestamptz) returns integer
+language plpgsql stable as $body$
+begin
+  return (
+    select count(*)::integer from "locked".ticket_resources r join "locked".tickets k on k.id = r.ticket
+    where r.name = of_name and r.scope = of_scope and not "locked".silent(k, t));
+end $body$;
+
+-- Joins the queue at its end.
+create or replace function "locked".queue_up(q "locked".leases, names text[], scopes text[], silence bigint, t timestamptz)
+returns void language plpgsql volatile as $body$
+declare
+  place bigint;
+begin
+  if (select count(*) >= 4096 from (select 1 from "locked".tickets k where k.session = q.session limit 4096) x) then
+    perform "locked".refuse('this session waits for 4,096 grants already');
+  end if;
+  insert into "locked".tickets (grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
+  values (q.grant_id, q.session, "locked".who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t)
+  returning id into place;
+  insert into "locked".ticket_resources (name, scope, ticket) select w.name, w.scope, place from unnest(names, scopes) as w(name, scope);
+end $body$;
+
+-- Takes the silent ones among these tickets out. One that somebody has in hand is heard again or gone already.
+create or replace function "locked".drop_silent(names text[], scopes text[], place bigint, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  delete from "locked".tickets k where k.id in (
+    select x.id from "locked".tickets x
+     where x.id < place and "locked".silent(x, t)
+       and exists (select 1 from "locked".ticket_resources r join unnest(names, scopes) as w(name, scope)
+                   on r.name = w.name and r.scope = w.scope where r.ticket = x.id)
+     order by x.id for update skip locked);
+end $body$;
+
+-- Older requests that share a resource, oldest first. One that also waits for what we adopt, or for what a command above
+-- us runs under, cannot go before us anyhow (it waits for us), so passing it is not barging; holding back for it would
+-- be a deadlock. `ours` marks the resources that we adopt or join.
+create or replace function "locked".ahead(names text[], scopes text[], ours boolean[], above uuid[], place bigint, t timestamptz)
+returns bigint[] language plpgsql stable as $body$
+begin
+  return (
+    with mine as (select * from unnest(names, scopes, ours) as w(name, scope, ours)),
+    passed as (
+      select r.ticket from "locked".ticket_resources r join mine w on r.name = w.name and r.scope = w.scope where w.ours
+      union all
+      select r.ticket from "locked".leases l
+        join "locked".ticket_resources r on r.name = l.name and r.scope = l.scope
+       where l.grant_id = any (above) and l.ended_at is null and "locked".runs(l)
+    )
+    select coalesce(array_agg(k.id order by k.id), '{}') from "locked".tickets k
+     where k.id in (select r.ticket from "locked".ticket_resources r join mine w on r.name = w.name and r.scope = w.scope)
+       and k.id < place and not "locked".silent(k, t) and k.id not in (select p.ticket from passed p));
+end $body$;
+
+-- Tells those who listen that something may be free, where somebody waits for it. Said at the commit.
+create or replace function "locked".tell(of_name text, of_scope text) returns void
+language plpgsql volatile as $body$
+begin
+  if exists (select 1 from "locked".ticket_resources r where r.name = of_name and r.scope = of_scope) then
+    perform pg_notify('locked', of_scope || ' ' || of_name);
+  end if;
+end $body$;
+
+create or replace function "locked".leave_queue_v1(grant_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+begin
+  perform "locked".ready();
+  delete from "locked".tickets k where k.grant_id = leave_queue_v1.grant_id;
+  return '{"answer": "left"}';
+end $body$;
+
+-- A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
+
+-- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
+create or replace function "locked".finish(row_id bigint, how text, why text, own boolean, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".leases l
+     set ended_at = t, ended_as = how, note = nullif(left(why, 4000), ''), settled = l.settled or own, takeable = false
+   where l.id = row_id;
+end $body$;
+
+-- The next fencing token of a resource: above the last one, and above the clock, so that it grows even when the counter
+-- was lost with its table.
+create or replace function "locked".next_token(of_name text, of_scope text, t timestamptz) returns bigint
+language plpgsql volatile as $body$
+declare
+  grown bigint;
+begin
+  update "locked".resources r set last_token = greatest(r.last_token + 1, "locked".ms(t))
+   where r.name = of_name and r.scope = of_scope returning r.last_token into grown;
+  return grown;
+end $body$;
+
+-- Ends the predecessor's row, and returns the new row with what it has from it.
+create or replace function "locked".succeed(l "locked".leases, fate text, claim text, q "locked".leases, t timestamptz)
+returns "locked".leases language plpgsql volatile as $body$
+declare
+  n "locked".leases%rowtype := q;
+  before text := coalesce(l.reason || '; ', '');
+  taker text := "locked".who(q.session, q.label);
+begin
+  case
+    when fate in ('adopt', 'take') and l.session = q.session then
+      perform "locked".finish(l.id, case when l.explicit then 'completed' else 'failed' end,
+                             before || 'adopted by its session', false, t);
+      n.adopted := true;
+      if claim <> 'explicit' then
+        n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
+        n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
+      end if;
+      n.debt := case when l.takeable then '[]' else "locked".kept_by_own(l) end;
+    when fate = 'take' then
+      perform "locked".finish(l.id, 'failed', before || 'taken by ' || taker, false, t);
+    when fate = 'restore' then
+      l := "locked".bury_all(l);
+      perform "locked".finish(l.id, 'failed', before || 'restored by ' || taker, false, t);
+      n.debt := "locked".kept_by_own(l);
+    when fate = 'reclaim' then
+      l := "locked".bury_all(l);
+      perform "locked".finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
+      n.debt := "locked".left_by(l);
+  end case;
+  return n;
+end $body$;
+
+-- Puts a row into the ledger, its moment and its id ours.
+create or replace function "locked".enter(n "locked".leases) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
+    explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
+    hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
+  values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
+    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
+    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
+    n.ended_at, n.ended_as, n.note);
+end $body$;
+
+-- Grants every resource of the request.
+create or replace function "locked".give(
+  q "locked".leases, claim text, lasts bigint, names text[], scopes text[], live "locked".leases[], fates text[], below uuid[],
+  t timestamptz
+) returns jsonb language plpgsql volatile as $body$
+declare
+  answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
+    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb);
+  n "locked".leases%rowtype;
+begin
+  if (select count(*) >= 10000 from (
+        select 1 from "locked".leases l where l.session = q.session and l.ended_at is null limit 10000) x) then
+    perform "locked".refuse('this session has 10,000 leases already');
+  end if;
+  for i in 1..cardinality(names) loop
+    if fates[i] = 'join' then
+      perform "locked".join_line(live[i], below[i], q, lasts, t);
+      answer := "locked".with_token(answer, names[i], scopes[i], live[i].token, false);
+      continue;
+    end if;
+    n := case when fates[i] = 'free' then q else "locked".succeed(live[i], fates[i], claim, q, t) end;
+    n.name := names[i];
+    n.scope := scopes[i];
+    n.token := "locked".next_token(names[i], scopes[i], t);
+    n.explicit := claim = 'explicit';
+    n.pid := case when claim <> 'explicit' then q.pid end;
+    n.expires_at := t + "locked".span(lasts);
+    n.acquired_at := t;
+    n.renewed_at := t;
+    perform "locked".enter(n);
+    answer := "locked".with_token(answer, n.name, n.scope, n.token, n.adopted);
+    if n.debt <> '[]' then
+      answer := "locked".told(answer, n.debt, n.name, n.scope);
+    end if;
+  end loop;
+  return answer;
+end $body$;
+
+-- Acquire: all or none, oldest request first, in one call. First a look without locks: who is only told "busy" writes
+-- nothing, but for the refresh of its ticket. Then the same under the locks of all resources, taken in byte order.
+
+-- The lease in the way, and each command below its holder that has joined it: whoever is gone can be proven so.
+create or replace function "locked".in_the_way(l "locked".leases, t timestamptz) returns jsonb
+language plpgsql stable as $body$
+begin
+  return (
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', "locked".runs(l) and joins.them = '[]')) || joins.them
+    from (select "locked".seen(l, t) as it offset 0) seen,
+    lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
+        'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
+        'session', j.session, 'label', j.label, 'host', j.host, 'pid', j.pid, 'operation', j.operation,
+        'state', case when j.may_run_on is null then seen.it ->> 'state' else 'remote' end,
+        'reason', coalesce(j.may_run_on, seen.it ->> 'reason'),
+        'reclaimable', j.may_run_on is null) order by j.id), '[]') as them
+      from "locked".joins j where j.lease = l.id) joins);
+end $body$;
+
+-- "Busy": who is in the way, who is before us, and whether waiting would close a circle.
+create or replace function "locked".busy(
+  live "locked".leases[], fates text[], stands text[], before bigint[], above uuid[], place bigint, t timestamptz
+) returns jsonb language plpgsql volatile as $body$
+declare
+  blockers jsonb := '[]';
+  older jsonb;
+  deadlock boolean := false;
+begin
+  for i in 1..cardinality(fates) loop
+    if fates[i] = 'blocks' then
+      blockers := blockers || "locked".in_the_way(live[i], t);
+      -- A hold between commands cannot be taken from below a command that has the very resource until it ends.
+      deadlock := deadlock or stands[i] = 'may join';
+    end if;
+  end loop;
+  if not deadlock and cardinality(above) > 0 then
+    deadlock := "locked".closes(above, (select array_agg((b ->> 'grant')::uuid) from jsonb_array_elements(blockers) b), place, t);
+  end if;
+  select coalesce(jsonb_agg(jsonb_build_object('grant', k.grant_id, 'live_device', k.live_device,
+           'live_inode', k.live_inode, 'host_id', k.host_id, 'holder', k.holder) order by k.id), '[]')
+    into older from "locked".tickets k where k.id = any (before);
+  return jsonb_build_object('answer', 'busy', 'blockers', blockers, 'ahead', older, 'deadlock', deadlock);
+end $body$;
+
+-- The live rows of a grant whose wrapper and keeper were proven gone expire now; whoever takes them next takes their
+-- debt. An effect that may run on elsewhere is given its time first. Only rows of resources whose locks we have.
+create or replace function "locked".note_gone(gone uuid[], q "locked".leases, names text[], scopes text[], t timestamptz)
+returns void language plpgsql volatile as $body$
+declare
+  told text := 'proven gone by ' || "locked".who(q.session, q.label);
+  j "locked".joins%rowtype;
+begin
+  delete from "locked".tickets k where k.id in (
+    select x.id from "locked".tickets x where x.grant_id = any (gone) order by x.id for update skip locked);
+  for j in select x.* from "locked".joins x join "locked".leases l on l.id = x.lease
+            join unnest(names, scopes) as w(name, scope) on l.name = w.name and l.scope = w.scope
+            where x.grant_id = any (gone) order by x.id loop
+    -- Read anew: an earlier one that left may have moved it.
+    select * into j from "locked".joins x where x.id = j.id;
+    if j.may_run_on is null and j.remote then
+      perform "locked".stay(j, told || '; its effect may still be running');
+    elsif j.may_run_on is null then
+      perform "locked".bury(j);
+    end if;
+  end loop;
+  -- What joined it lives on under it, and inherits it in the end.
+  update "locked".leases l
+     set state = case when l.remote then 'remote' else l.state end,
+         pid = case when not l.remote then l.pid end,
+         live_device = case when not l.remote then l.live_device end,
+         live_inode = case when not l.remote then l.live_inode end,
+         expires_at = case when l.remote then t + "locked".span(l.ttl_ms) else t end,
+         reason = case when l.remote then told || '; its effect may still be running' else told end
+    from unnest(names, scopes) as w(name, scope)
+   where l.grant_id = any (gone) and l.ended_at is null and "locked".runs(l) and l.name = w.name and l.scope = w.scope
+     and not exists (select 1 from "locked".joins x where x.lease = l.id and x.may_run_on is null);
+end $body$;
+
+-- All resources are ours already, and the answer was lost.
+create or replace function "locked".read_back(live "locked".leases[], t timestamptz) returns jsonb
+language plpgsql stable as $body$
+declare
+  answer jsonb := '{"answer": "granted", "tokens": [], "unsettled": [], "carried": [], "reclaimed": [], "adopted": []}';
+  lasts bigint;
+  l "locked".leases%rowtype;
+begin
+  foreach l in array live loop
+    answer := "locked".told("locked".with_token(answer, l.name, l.scope, l.token, l.adopted), l.debt, l.name, l.scope);
+    lasts := least(lasts, coalesce("locked".expires_in(l, t), l.ttl_ms));
+  end loop;
+  return answer || jsonb_build_object('lasts_ms', lasts);
+end $body$;
+
+-- A grant's answer with one more resource.
+create or replace function "locked".with_token(answer jsonb, name text, scope text, token bigint, adopted boolean) returns jsonb
+language sql immutable as $body$
+  select answer || jsonb_build_object(
+    'tokens', (answer -> 'tokens') || jsonb_build_array(jsonb_build_object('name', name, 'scope', scope, 'token', token)),
+    'adopted', case when adopted then (answer -> 'adopted') || jsonb_build_array(jsonb_build_object('name', name, 'scope', scope))
+                    else answer -> 'adopted' end)
+$body$;
+
+-- The request itself.
+
+create or replace function "locked".ask(
+  q "locked".leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[]
+) returns jsonb language plpgsql volatile as $body$
+declare
+  t timestamptz;
+  l "locked".leases%rowtype;
+  mine "locked".tickets%rowtype;
+  live "locked".leases[];
+  fates text[];
+  stands text[];
+  below uuid[];
+  ours boolean[];
+  above uuid[];
+  before bigint[];
+  place bigint;
+  fate text;
+  stand text;
+  link uuid;
+  locked_names text[];
+  locked_scopes text[];
+  waited_for boolean;
+begin
+  for pass in 1..2 loop
+    if pass = 1 then
+      select * into mine from "locked".tickets k where k.grant_id = q.grant_id;
+      -- Without a look where there is something to write in any case, or plainly nobody in the way.
+      continue when cardinality(gone) > 0 or (silence is not null and mine.id is null);
+      continue when not exists (select 1 from unnest(names, scopes) as w(name, scope)
+          where exists (select 1 from "locked".leases x where x.name = w.name and x.scope = w.scope and x.ended_at is null)
+             or exists (select 1 from "locked".ticket_resources r where r.name = w.name and r.scope = w.scope));
+    else
+      locked_names := names;
+      locked_scopes := scopes;
+      if cardinality(gone) > 0 then
+        select g.names, g.scopes into locked_names, locked_scopes from "locked".touched(names, scopes, gone) g;
+      end if;
+      perform "locked".lock(locked_names, locked_scopes, true);
+      select * into mine from "locked".tickets k where k.grant_id = q.grant_id;
+    end if;
+    t := "locked".clock();
+    if pass = 2 and cardinality(gone) > 0 then
+      perform "locked".note_gone(gone, q, locked_names, locked_scopes, t);
+      select * into mine from "locked".tickets k where k.grant_id = q.grant_id;
+    end if;
+
+    -- Where nobody waits and nobody is above us, the usual case, a fresh session plans less.
+    above := case when q.within_grant is null then '{}' else "locked".chain(q.within_grant) end;
+    waited_for := mine.id is not null or exists (
+      select 1 from "locked".ticket_resources r join unnest(names, scopes) as w(name, scope) on r.name = w.name and r.scope = w.scope);
+    place := coalesce(mine.id, 9223372036854775807);
+    live := '{}'; fates := '{}'; stands := '{}'; below := '{}'; ours := '{}';
+    for i in 1..cardinality(names) loop
+      select * into l from "locked".leases x where x.name = names[i] and x.scope = scopes[i] and x.ended_at is null;
+      fate := 'free'; stand := 'stranger'; link := null;
+      if found then
+        fate := "locked".fate(l, q, claim, t);
+        if fate = 'blocks' then
+          select s.stands, s.below into stand, link from "locked".line(l, above, q) s;
+          fate := case when stand = 'may join' and claim = 'command' then 'join'
+                       when stand = 'joined' then 'ours' else 'blocks' end;
+        end if;
+      end if;
+      live := live || l; fates := fates || fate; stands := stands || stand; below := below || link;
+      ours := ours || (fate in ('adopt', 'join'));
+    end loop;
+    before := case when waited_for then "locked".ahead(names, scopes, ours, above, place, t) else '{}' end;
+
+    if 'ours' = all (fates) then
+      return "locked".read_back(live, t);
+    end if;
+    if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
+      continue when pass = 1;
+      if waited_for then
+        perform "locked".drop_silent(names, scopes, place, t);
+        delete from "locked".tickets k where k.id = mine.id;
+      end if;
+      return "locked".give(q, claim, lasts, names, scopes, live, fates, below, t);
+    end if;
+    if pass = 2 and waited_for then
+      perform "locked".drop_silent(names, scopes, place, t);
+    end if;
+    if silence is not null and mine.id is not null and "locked".needs_refresh(mine, t) then
+      update "locked".tickets k set refreshed_at = t where k.id = mine.id;
+      -- It fell silent, and somebody took it out: back to the end of the queue, under the locks.
+      continue when not found and pass = 1;
+    elsif silence is not null and mine.id is null then
+      perform "locked".queue_up(q, names, scopes, silence, t);
+    end if;
+    return "locked".busy(live, fates, stands, before, above, place, t);
+  end loop;
+end $body$;
+
+-- The resources of a request and those of the leases that gone grants have or joined.
+create or replace function "locked".touched(of_names text[], of_scopes text[], gone uuid[], out names text[], out scopes text[])
+language plpgsql stable as $body$
+begin
+  select array_agg(w.name order by w.name collate "C", w.scope collate "C"), array_agg(w.scope order by w.name collate "C", w.scope collate "C") into names, scopes
+  from (select x.name, x.scope from unnest(of_names, of_scopes) as x(name, scope)
+        union
+        select l.name, l.scope from "locked".leases l where l.grant_id = any (gone) and l.ended_at is null
+        union
+        select l.name, l.scope from "locked".joins j join "locked".leases l on l.id = j.lease where j.grant_id = any (gone)) w;
+end $body$;
+
+create or replace function "locked".acquire_v1(
+  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint,
+  first_ms bigint default null, claim text default 'command', silence_ms bigint default null,
+  label text default '', host text default '', host_id text default '', pid bigint default null,
+  operation text default '', rule text default null, within_grant uuid default null,
+  live_device bigint default null, live_inode bigint default null,
+  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  q "locked".leases%rowtype;
+  names text[];
+  scopes text[];
+begin
+  perform "locked".ready();
+  if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
+    perform "locked".refuse('grant_id and session must be given, and gone must be at most 256 grants');
+  elsif claim is null or claim not in ('command', 'explicit', 'restore') then
+    perform "locked".refuse('claim must be command, explicit or restore');
+  end if;
+  select w.names, w.scopes into names, scopes from "locked".wanted(resources) w;
+  if cardinality(names) = 0 then
+    perform "locked".refuse('at least one resource must be asked for');
+  end if;
+  q.grant_id := grant_id;
+  q.key_hash := "locked".hash(key);
+  q.session := session;
+  q.label := "locked".shown(coalesce(label, ''));
+  q.host := "locked".shown(coalesce(host, ''));
+  q.host_id := "locked".shown(coalesce(host_id, ''));
+  q.pid := pid;
+  q.operation := "locked".shown(coalesce(operation, ''));
+  q.rule := "locked".shown(rule);
+  q.within_grant := within_grant;
+  q.live_device := live_device;
+  q.live_inode := live_inode;
+  q.files := "locked".records('files', files, 4096);
+  q.debt := '[]';
+  q.remote := coalesce(remote, false);
+  q.ttl_ms := "locked".lasting('ttl_ms', ttl_ms);
+  q.state := 'held';
+  q.explicit := false; q.takeable := false; q.revoked := false; q.adopted := false; q.settled := false;
+  return "locked".ask(q, claim,
+    case when silence_ms is not null then "locked".lasting('silence_ms', silence_ms) end,
+    least("locked".lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone);
+end $body$;
+
+-- Settle: receipts, then what becomes of the rows; all or none.
+
+-- Leaves receipts under the rows of the resources that they name. One that names another is left under the first.
+create or replace function "locked".leave_receipts(receipts jsonb, live "locked".leases[], t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".receipts (lease, scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at)
+  select l.id, r.r ->> 'scope', r.r ->> 'path', r.r ->> 'base', r.r ->> 'new', r.r ->> 'blob', r.r ->> 'branch', l.host,
+         r.r ->> 'worktree', l.token, "locked".who(l.session, l.label), r.r ->> 'kind', t
+  from jsonb_array_elements("locked".records('receipts', receipts, 4096)) with ordinality r(r, n)
+  cross join lateral (
+    select x.* from unnest(live) with ordinality x
+     order by (x.name = r.r -> 'resource' ->> 'name' and x.scope = r.r -> 'resource' ->> 'scope') desc, x.ordinality limit 1) l
+  order by r.n
+  on conflict do nothing;
+end $body$;
+
+-- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
+-- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
+-- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+create or replace function "locked".keep(l "locked".leases, why text, keep_ms bigint, anybody boolean, t timestamptz) returns void
+language plpgsql volatile as $body$
+declare
+  by_word bigint := coalesce(l.hold_ttl_ms, case when l.explicit then l.ttl_ms end);
+begin
+  update "locked".leases x
+     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]', reason = why, pid = null,
+         live_device = null, live_inode = null, expires_at = t + "locked".span(greatest(keep_ms, by_word)), renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- The row is the explicit hold again, for the hold's TTL from now.
+create or replace function "locked".hand_back(l "locked".leases, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".leases x
+     set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
+         live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = l.hold_ttl_ms,
+         operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
+         expires_at = t + "locked".span(l.hold_ttl_ms), renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- The row is nobody's for so long. The record of files stays, and what a command below left with it: who comes after
+-- that proves them once more.
+create or replace function "locked".linger(l "locked".leases, why text, lasts bigint, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".leases x
+     set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
+         live_inode = null, expires_at = t + "locked".span(lasts), renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+create or replace function "locked".quarantine(l "locked".leases, why text, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".leases x
+     set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
+         expires_at = null, renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- An ending as it was told, its parts within their limits: {ending, ended_as?, reason?, keep_ms?, takeable?}.
+create or replace function "locked".ending(told jsonb) returns jsonb
+language plpgsql immutable as $body$
+declare
+  how text := coalesce(told ->> 'ended_as', 'completed');
+begin
+  if coalesce(told ->> 'ending', '') not in ('release', 'keep', 'linger', 'quarantine') then
+    perform "locked".refuse('ending must be release, keep, linger or quarantine');
+  elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
+    perform "locked".refuse('ended_as must be completed, failed, expired, stolen or human-action');
+  elsif told ->> 'ending' = 'keep' then
+    perform "locked".lasting('keep_ms', (told ->> 'keep_ms')::bigint);
+  end if;
+  return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', "locked".shown(coalesce(told ->> 'reason', '')),
+    'keep_ms', (told ->> 'keep_ms')::bigint, 'takeable', coalesce((told ->> 'takeable')::boolean, false));
+end $body$;
+
+-- What becomes of one row. What was noted of it while its holder had it weighs more than the holder's own word: a file that
+-- a command below left bad, then something that may still run.
+create or replace function "locked".ending_of(l "locked".leases, own jsonb) returns jsonb
+language sql immutable as $body$
+  select case when l.bad is not null then jsonb_build_object('ending', 'quarantine', 'reason', l.bad)
+              when own ->> 'ending' = 'quarantine' or l.may_run_on is null then own
+              else jsonb_build_object('ending', 'linger', 'reason', l.may_run_on) end
+$body$;
+
+-- Does it, to a row whose holder is not a join. An adopted explicit hold goes back when the command's work is over; a theft
+-- or a person ends the hold too. Where a command that joined lives on, the lease goes on with it.
+create or replace function "locked".conclude(l "locked".leases, by_grant boolean, e jsonb, t timestamptz) returns void
+language plpgsql volatile as $body$
+declare
+  heir "locked".joins%rowtype;
+  what text := e ->> 'ending';
+  how text := e ->> 'ended_as';
+  why text := e ->> 'reason';
+begin
+  if by_grant and what <> 'quarantine' then
+    select * into heir from "locked".joins j where j.lease = l.id and j.within_grant = l.grant_id;
+  end if;
+  if heir.id is not null then
+    perform "locked".finish(l.id, case when what = 'release' then how else 'failed' end,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform "locked".inherit(l, heir, t);
+  elsif what = 'keep' then
+    perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
+  elsif what = 'linger' then
+    perform "locked".linger(l, why, l.ttl_ms, t);
+  elsif what = 'quarantine' then
+    perform "locked".quarantine(l, why, t);
+  elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
+    perform "locked".hand_back(l, t);
+  else
+    perform "locked".finish(l.id, how, coalesce(l.reason, ''), true, t);
+  end if;
+end $body$;
+
+-- A command that joined leaves the line. That it failed is its holder's affair; a file that it left bad is everybody's, and
+-- quarantines the lease when the holder is done. With what may still be running of it it stays.
+create or replace function "locked".leave(l "locked".leases, j "locked".joins, e jsonb, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  if e ->> 'ending' = 'linger' then
+    if l.state = 'remote' then
+      -- Its holder is gone: the time is counted from here again.
+      perform "locked".linger(l, e ->> 'reason', l.ttl_ms, t);
+    end if;
+    perform "locked".stay(j, e ->> 'reason');
+    return;
+  elsif e ->> 'ending' = 'quarantine' then
+    update "locked".leases x set bad = e ->> 'reason' where x.id = l.id;
+  end if;
+  perform "locked".leave_line(j);
+end $body$;
+
+-- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
+create or replace function "locked".settle_v1(
+  resources jsonb, ending text, grant_id uuid default null, key text default null, session uuid default null,
+  ended_as text default 'completed', reason text default null, keep_ms bigint default null, takeable boolean default false,
+  apart jsonb default '[]', receipts jsonb default '[]'
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  h record;
+  l "locked".leases%rowtype;
+  j "locked".joins%rowtype;
+  by_grant boolean := grant_id is not null;
+  whole jsonb := "locked".ending(jsonb_build_object('ending', ending, 'ended_as', ended_as, 'reason', reason, 'keep_ms', keep_ms,
+    'takeable', takeable));
+  e jsonb;
+  done boolean;
+  heard boolean;
+begin
+  perform "locked".ending(a) from jsonb_array_elements("locked".records('apart', apart, 256)) a;
+  select * into h from "locked".hold(grant_id, key, session, resources);
+  if h.live is null or cardinality(h.live) = 0 then
+    return '{"answer": "not ours"}';
+  end if;
+  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
+  -- Or one part ended and another stays, quarantined: both by this grant's word.
+  done := by_grant;
+  heard := by_grant;
+  for i in 1..cardinality(h.live) loop
+    l := h.live[i];
+    done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
+    heard := heard and h.joined[i] is null and l.settled;
+  end loop;
+  if done then
+    return '{"answer": "released"}';
+  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+    return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
+  end if;
+  perform "locked".leave_receipts(receipts, h.live, h.t);
+  for i in 1..cardinality(h.live) loop
+    l := h.live[i];
+    select coalesce((select "locked".ending(a) from jsonb_array_elements(apart) a
+                      where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
+    if h.joined[i] is not null then
+      select * into j from "locked".joins x where x.id = h.joined[i];
+      perform "locked".leave(l, j, e, h.t);
+    else
+      perform "locked".conclude(l, by_grant, "locked".ending_of(l, e), h.t);
+    end if;
+    perform "locked".tell(l.name, l.scope);
+  end loop;
+  return '{"answer": "released"}';
+end $body$;
+
+-- Renew, and the record of files: for who has the grant's key, or for the session where no command runs.
+
+-- The rows of a holding, one per resource, ended ones of the same grant included, and beside each the join by which the
+-- holder joined somebody above it; null when one of them was never this holder's or is somebody else's now.
+create or replace function "locked".parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live "locked".leases[], out joined bigint[])
+language plpgsql stable as $body$
+declare
+  w record;
+  l "locked".leases%rowtype;
+  j bigint;
+begin
+  live := '{}';
+  joined := '{}';
+  for w in select r ->> 'name' as name, r ->> 'scope' as scope, (r ->> 'token')::bigint as token
+             from jsonb_array_elements(resources) r order by (r ->> 'name') collate "C", (r ->> 'scope') collate "C" loop
+    j := null;
+    if by_grant is null then
+      select * into l from "locked".leases x
+       where x.name = w.name and x.scope = w.scope and x.ended_at is null and x.session = by_session and "locked".rests(x);
+    else
+      select * into l from "locked".leases x
+       where x.grant_id = by_grant and x.name = w.name and x.scope = w.scope and x.key_hash = by_key;
+      if not found then
+        select x.* into l from "locked".leases x where x.name = w.name and x.scope = w.scope and x.ended_at is null
+           and exists (select 1 from "locked".joins y where y.lease = x.id and y.grant_id = by_grant and y.key_hash = by_key);
+        select y.id into j from "locked".joins y where y.lease = l.id and y.grant_id = by_grant;
+      end if;
+    end if;
+    if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
+      live := null;
+      return;
+    end if;
+    live := live || l;
+    joined := joined || j;
+  end loop;
+end $body$;
+
+-- The parts under the locks of their resources. `over` says why they may not go on: `gone` or `revoked`.
+create or replace function "locked".hold(
+  grant_id uuid, key text, session uuid, resources jsonb, out live "locked".leases[], out joined bigint[], out over text, out t timestamptz
+) language plpgsql volatile as $body$
+begin
+  perform "locked".ready();
+  if (grant_id is null) = (session is null) then
+    perform "locked".refuse('a holding is named by grant_id and key, or by session');
+  end if;
+  perform "locked".lock(w.names, w.scopes, false) from "locked".wanted(resources) w;
+  t := "locked".clock();
+  select p.live, p.joined into live, joined
+    from "locked".parts(grant_id, case when grant_id is not null then "locked".hash(key) end, session, resources) p;
+  if live is null or cardinality(live) = 0
+     or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote')
+     or exists (select 1 from "locked".joins j where j.id = any (joined) and j.may_run_on is not null) then
+    over := 'gone';
+  elsif exists (select 1 from unnest(live) l where l.revoked) then
+    over := 'revoked';
+  end if;
+end $body$;
+
+-- A full TTL from now for every row; what does not expire stays so. An expired row that nobody took goes on.
+create or replace function "locked".renew_v1(resources jsonb, grant_id uuid default null, key text default null, session uuid default null)
+returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  h record;
+begin
+  select * into h from "locked".hold(grant_id, key, session, resources);
+  if h.over is not null then
+    return jsonb_build_object('answer', h.over);
+  end if;
+  update "locked".leases l
+     set renewed_at = h.t, expires_at = case when l.expires_at is not null then h.t + "locked".span(l.ttl_ms) end
+   where l.id in (select x.id from unnest(h.live) x);
+  return jsonb_build_object('answer', 'renewed', 'lasts_ms', (select min(l.ttl_ms) from unnest(h.live) l));
+end $body$;
+
+-- Replaces the record of files; with it the debt to predecessors is paid, but not what the session's own earlier
+-- commands may have written. Gives no time: that is the renew's to do.
+create or replace function "locked".record_files_v1(
+  resources jsonb, files jsonb, grant_id uuid default null, key text default null, session uuid default null, receipts jsonb default '[]'
+) returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  h record;
+  record jsonb := "locked".records('files', files, 4096);
+begin
+  select * into h from "locked".hold(grant_id, key, session, resources);
+  if h.over is not null then
+    return jsonb_build_object('answer', h.over);
+  end if;
+  perform "locked".leave_receipts(receipts, h.live, h.t);
+  for i in 1..cardinality(h.live) loop
+    if h.joined[i] is not null then
+      update "locked".joins j set files = record where j.id = h.joined[i];
+    else
+      update "locked".leases l set files = record, debt = "locked".unpaid(l.debt) where l.id = (h.live[i]).id;
+    end if;
+  end loop;
+  return jsonb_build_object('answer', 'renewed',
+    'lasts_ms', (select min(coalesce("locked".expires_in(l, h.t), l.ttl_ms)) from unnest(h.live) l));
+end $body$;
+
+-- A run without a lease enters the ledger: a row that has ended, or, where its files are bad or not proven, one that
+-- stands in the way.
+
+-- The ending of one resource as it was told: {ending, ended_as?, reason?, lasts_ms?}.
+create or replace function "locked".forced_ending(told jsonb) returns jsonb
+language plpgsql immutable as $body$
+declare
+  how text := coalesce(told ->> 'ended_as', 'failed');
+begin
+  if coalesce(told ->> 'ending', '') not in ('ended', 'quarantine', 'lingers', 'unsettled') then
+    perform "locked".refuse('ending must be ended, quarantine, lingers or unsettled');
+  elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
+    perform "locked".refuse('ended_as must be completed, failed, expired, stolen or human-action');
+  elsif told ->> 'ending' = 'lingers' then
+    perform "locked".lasting('lasts_ms', (told ->> 'lasts_ms')::bigint);
+  end if;
+  return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', "locked".shown(coalesce(told ->> 'reason', '')),
+    'lasts_ms', (told ->> 'lasts_ms')::bigint);
+end $body$;
+
+-- Hands the burden of a forced run to the lease that lives there; whoever comes after it proves the files.
+create or replace function "locked".burden(l "locked".leases, q "locked".leases, e jsonb, t timestamptz) returns void
+language plpgsql volatile as $body$
+declare
+  what text := e ->> 'ending';
+  why text := e ->> 'reason';
+begin
+  if what = 'quarantine' and "locked".runs(l) then
+    -- Its holder goes on; what it gives back is in quarantine.
+    update "locked".leases x set bad = why where x.id = l.id;
+  elsif what = 'quarantine' then
+    perform "locked".quarantine(l, why, t);
+  elsif what = 'unsettled' or (what = 'lingers' and l.state <> 'quarantined') then
+    update "locked".leases x
+       set debt = "locked".owing(x.debt, x.token, "locked".who(q.session, q.label), q.operation, q.host, q.files), takeable = false
+     where x.id = l.id;
+    if what = 'lingers' and "locked".runs(l) then
+      -- When its holder is done the row lingers; when its holder is gone without a word, too.
+      update "locked".leases x set may_run_on = why, remote = true where x.id = l.id;
+    elsif what = 'lingers' then
+      perform "locked".linger(l, why, greatest(l.ttl_ms, (e ->> 'lasts_ms')::bigint), t);
+    end if;
+  end if;
+end $body$;
+
+-- One resource of it. Makes room for the row, or hands its burden to the lease that lives there.
+create or replace function "locked".force_one(q "locked".leases, e jsonb, over_at timestamptz, t timestamptz) returns void
+language plpgsql volatile as $body$
+declare
+  n "locked".leases%rowtype := q;
+  l "locked".leases%rowtype;
+  what text := e ->> 'ending';
+begin
+  select * into l from "locked".leases x where x.name = q.name and x.scope = q.scope and x.ended_at is null;
+  if what in ('quarantine', 'lingers') and l.id is not null
+     and "locked".runs(l) and l.expires_at <= t and not "locked".lingers(l, t) then
+    n.debt := "locked".left_by(l);
+    perform "locked".finish(l.id, 'expired',
+      case when what = 'lingers' then 'a forced run may still run' else 'a forced run left its file bad' end, false, t);
+    l := null;
+  end if;
+  n.token := "locked".next_token(q.name, q.scope, t);
+  n.reason := q.note;
+  n.settled := true;
+  if what = 'ended' or l.id is not null then
+    n.ended_at := over_at;
+    n.ended_as := case when what = 'ended' then e ->> 'ended_as' else 'failed' end;
+    if what <> 'ended' then
+      perform "locked".burden(l, q, e, t);
+    end if;
+  elsif what = 'unsettled' then
+    -- Expired: the next one takes it over and proves its files.
+    n.settled := false;
+  else
+    n.state := case when what = 'lingers' then 'remote' else 'quarantined' end;
+    n.reason := (e ->> 'reason') || ' (' || q.note || ')';
+    n.expires_at := case when what = 'lingers' then t + "locked".span((e ->> 'lasts_ms')::bigint) end;
+  end if;
+  perform "locked".enter(n);
+end $body$;
+
+-- `apart`: resources of it that ended in another way, each as {scope, name, ending, …}.
+create or replace function "locked".record_forced_v1(
+  grant_id uuid, session uuid, resources jsonb, ending text, began_ms bigint, ended_ms bigint, forced_because text,
+  ended_as text default 'failed', reason text default null, lasts_ms bigint default null, apart jsonb default '[]', label text default '', host text default '', host_id text default '',
+  operation text default '', rule text default null, files jsonb default '[]', receipts jsonb default '[]'
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  q "locked".leases%rowtype;
+  w record;
+  t timestamptz;
+  whole jsonb := "locked".forced_ending(jsonb_build_object('ending', ending, 'ended_as', ended_as, 'reason', reason,
+    'lasts_ms', lasts_ms));
+  e jsonb;
+begin
+  perform "locked".ready();
+  perform "locked".forced_ending(a) from jsonb_array_elements("locked".records('apart', apart, 256)) a;
+  if grant_id is null or session is null then
+    perform "locked".refuse('grant_id and session must be given');
+  elsif began_ms is null or ended_ms is null or began_ms not between 0 and 99999999999999 or ended_ms not between 0 and 99999999999999 then
+    perform "locked".refuse('began_ms and ended_ms must be milliseconds since 1970');
+  end if;
+  select * into w from "locked".wanted(resources);
+  perform "locked".lock(w.names, w.scopes, true);
+  t := "locked".clock();
+  q.grant_id := grant_id;
+  -- No key hashes to nothing: nobody renews or settles this row.
+  q.key_hash := '';
+  q.session := session;
+  q.label := "locked".shown(coalesce(label, ''));
+  q.host := "locked".shown(coalesce(host, ''));
+  q.host_id := "locked".shown(coalesce(host_id, ''));
+  q.operation := "locked".shown(coalesce(operation, ''));
+  q.rule := "locked".shown(rule);
+  q.files := "locked".records('files', files, 4096);
+  q.debt := '[]';
+  q.state := 'held';
+  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.adopted := false;
+  q.ttl_ms := 1000;
+  q.acquired_at := to_timestamp(began_ms / 1000.0);
+  q.renewed_at := to_timestamp(ended_ms / 1000.0);
+  q.expires_at := t;
+  q.note := 'forced: ' || "locked".shown(coalesce(forced_because, ''));
+  for i in 1..cardinality(w.names) loop
+    q.name := w.names[i];
+    q.scope := w.scopes[i];
+    continue when exists (select 1 from "locked".leases x where x.grant_id = q.grant_id and x.name = q.name and x.scope = q.scope);
+    select coalesce((select "locked".forced_ending(a) from jsonb_array_elements(apart) a
+                      where a ->> 'name' = q.name and a ->> 'scope' = q.scope limit 1), whole) into e;
+    perform "locked".force_one(q, e, to_timestamp(ended_ms / 1000.0), t);
+    perform "locked".leave_receipts(
+      (select coalesce(jsonb_agg(r.r order by r.n), '[]') from jsonb_array_elements(receipts) with ordinality r(r, n)
+        where (r.r -> 'resource' ->> 'name' = q.name and r.r -> 'resource' ->> 'scope' = q.scope) or i = 1 and not exists (
+          select 1 from unnest(w.names, w.scopes) as o(name, scope)
+           where o.name = r.r -> 'resource' ->> 'name' and o.scope = r.r -> 'resource' ->> 'scope')),
+      (select array_agg(x) from "locked".leases x where x.grant_id = q.grant_id and x.name = q.name and x.scope = q.scope), t);
+  end loop;
+  return '{"answer": "recorded"}';
+end $body$;
+
+-- What people see.
+
+-- A live lease as clients get it. They are cooperative: the whole session is in it, and shown short.
+create or replace function "locked".seen(l "locked".leases, t timestamptz) returns jsonb
+language plpgsql stable as $body$
+begin
+  return (
+    select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
+      'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
+      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
+      'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
+      'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
+end $body$;
+
+-- The live leases of these resources or of all, in resource order.
+create or replace function "locked".leases_v1(resources jsonb default null) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := "locked".clock();
+begin
+  return (select coalesce(jsonb_agg("locked".seen(l, t) order by l.name, l.scope), '[]') from "locked".leases l
+    where l.ended_at is null and (resources is null or (l.name, l.scope) in (
+      select r ->> 'name', r ->> 'scope' from jsonb_array_elements("locked".records('resources', coalesce(resources, '[]'), 4096)) r)));
+end $body$;
+
+-- Ended leases, newest first.
+create or replace function "locked".history_v1(name text default null, since_ms bigint default null, most integer default 50) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  since timestamptz := case when since_ms is null then '-infinity' else "locked".clock() - "locked".span(least(since_ms, 315360000000)) end;
+begin
+  return (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'token', x.token, 'session', x.session,
+      'label', x.label, 'host', x.host, 'operation', x.operation, 'acquired_at', "locked".ms(x.acquired_at),
+      'ended_at', "locked".ms(x.ended_at), 'ended_as', x.ended_as, 'note', x.note, 'receipt',
+      (select r.new from "locked".receipts r where r.lease = x.id order by r.id desc limit 1)) order by x.ended_at desc, x.id desc), '[]')
+    from (select l.* from "locked".leases l
+           where l.ended_at is not null and (history_v1.name is null or l.name = history_v1.name) and l.ended_at >= since
+           order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
+end $body$;
+
+-- The chain of one path, newest first.
+create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return (select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
+      'branch', x.branch, 'host', x.host, 'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind,
+      'at', "locked".ms(x.at)) order by x.id desc), '[]')
+    from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
+           order by r.id desc limit most) x);
+end $body$;
+
+-- Those of these grants that a live row, a join, a ticket or an unproven debt names.
+create or replace function "locked".standing_v1(grants uuid[]) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return (select coalesce(jsonb_agg(g.g order by g.n), '[]') from unnest(grants) with ordinality g(g, n)
+    where exists (select 1 from "locked".leases l where l.grant_id = g.g and l.ended_at is null)
+       or exists (select 1 from "locked".joins j where j.grant_id = g.g)
+       or exists (select 1 from "locked".tickets k where k.grant_id = g.g)
+       or exists (select 1 from "locked".leases l, jsonb_array_elements(l.debt) d
+                   where l.ended_at is null and l.debt <> '[]' and d ->> 'grant' = g.g::text));
+end $body$;
+
+-- Which store this is, and of which version.
+create or replace function "locked".about_v1() returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return (select jsonb_object_agg(m.key, m.value) from "locked".meta m)
+    || jsonb_build_object('standby', pg_is_in_recovery());
+end $body$;
+
+-- For who may only look (`locked_reader`), without keys, whole sessions or paths of files.
+create or replace view "locked".live as
+  select l.scope, l.name as resource, l.token, left(l.session::text, 8) as holder, l.label, l.host, l.operation,
+         case when l.state = 'quarantined' then 'quarantined'
+              when l.state = 'held' and not l.explicit and l.remote and l.expires_at <= clock_timestamp()
+                   and l.expires_at + l.ttl_ms * interval '1 millisecond' > clock_timestamp() then 'remote'
+              when l.expires_at <= clock_timestamp() then 'expired'
+              when l.revoked then 'revoked' else l.state end as state,
+         l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
+         (select count(*) from "locked".ticket_resources r join "locked".tickets k on k.id = r.ticket
+           where r.name = l.name and r.scope = l.scope
+             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters
+    from "locked".leases l where l.ended_at is null;
+
+create or replace view "locked".history as
+  select l.scope, l.name as resource, l.token, left(l.session::text, 8) as holder, l.label, l.host, l.operation, l.acquired_at,
+         l.ended_at, l.ended_as, l.note,
+         (select r.new from "locked".receipts r where r.lease = l.id order by r.id desc limit 1) as receipt
+    from "locked".leases l where l.ended_at is not null;
+
+create or replace view "locked".waiting as
+  select r.scope, r.name as resource, k.id as place, k.holder, k.refreshed_at,
+         k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent
+    from "locked".tickets k join "locked".ticket_resources r on r.ticket = k.id;
+
+create or replace view "locked".chain as
+  select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at from "locked".receipts;
+
+-- Who may do what. Functions can be called by everybody when they are made, so this stands in the same transaction.
+
+revoke all on schema "locked" from public;
+revoke all on all tables in schema "locked" from public;
+revoke all on all functions in schema "locked" from public;
+
+do $body$
+declare
+  stranger text;
+  callable record;
+begin
+  foreach stranger in array array['anon', 'authenticated'] loop
+    if exists (select 1 from pg_roles where rolname = stranger) then
+      execute format('revoke all on schema "locked" from %I', stranger);
+      execute format('revoke all on all tables in schema "locked" from %I', stranger);
+      execute format('revoke all on all functions in schema "locked" from %I', stranger);
+    end if;
+  end loop;
+  -- The protocol: what has a version in its name.
+  for callable in select p.oid::regprocedure as signature from pg_proc p
+                   where p.pronamespace = '"locked"'::regnamespace and p.proname ~ '_v[0-9]+$' loop
+    execute format('grant execute on function %s to locked_client', callable.signature);
+  end loop;
+end $body$;
+
+grant usage on schema "locked" to locked_client, locked_reader;
+grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
+
+insert into "locked".meta (key, value) values ('version', '1')
+on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
+insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
+
+reset role;
+
+do $body$
+begin
+  if current_setting('locked.lent', true) = 'yes' then
+    execute format('revoke locked_owner from %I', current_user);
+  end if;
+end $body$;
+
+
+commit;

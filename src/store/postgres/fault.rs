@@ -1,0 +1,151 @@
+//! What can go wrong inside, and what it is called outside.
+#![forbid(unsafe_code)]
+
+use std::error::Error as _;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::{DbError, SqlState};
+
+use crate::store::StoreError;
+use crate::store::door::shown;
+
+use super::schema::KNOWN;
+
+/// A fault before it has a name for people.
+pub(super) enum Fault {
+    /// No connection came about.
+    Connect(Error),
+    /// The server or the way to it failed in a call.
+    Call(Error),
+    /// The limit has passed; whether the call had been sent.
+    TooLate { sent: bool },
+    /// The system gave us no descriptors.
+    System(std::io::Error),
+    /// The schema is from a later program.
+    Newer { found: i64 },
+    /// Something that we never write.
+    Odd(&'static str),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl Fault {
+    fn said(&self) -> Option<&DbError> {
+        match self {
+            Self::Connect(error) | Self::Call(error) => error.as_db_error(),
+            _ => None,
+        }
+    }
+
+    fn is(&self, codes: &[&SqlState]) -> bool {
+        self.said().is_some_and(|said| codes.contains(&said.code()))
+    }
+
+    /// The server undid the transaction because of others: nothing has happened.
+    pub(super) fn was_taken_back(&self) -> bool {
+        matches!(self, Self::Call(_))
+            && self.is(&[&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED])
+    }
+
+    /// Too many at once, or a server that is still starting.
+    pub(super) fn is_a_crush(&self) -> bool {
+        matches!(self, Self::Connect(_)) && self.is(&[&SqlState::TOO_MANY_CONNECTIONS, &SqlState::CANNOT_CONNECT_NOW])
+    }
+
+    /// The call went out, and nobody knows what became of it.
+    pub(super) fn loses_the_answer(&self) -> bool {
+        matches!(self, Self::Call(error) if error.as_db_error().is_none())
+            || (matches!(self, Self::Call(_)) && self.hangs_up())
+    }
+
+    /// Only that time ran out, before anything was asked.
+    pub(super) fn says_nothing(&self) -> bool {
+        matches!(self, Self::TooLate { sent: false })
+    }
+
+    /// Another connection may come about.
+    pub(super) fn may_pass(&self) -> bool {
+        let silent = self.said().is_none() && !matches!(self, Self::System(_) | Self::Odd(_) | Self::Newer { .. });
+        (silent || self.hangs_up() || self.is_a_crush()) && !matches!(self, Self::TooLate { .. })
+    }
+
+    fn hangs_up(&self) -> bool {
+        self.is(&[&SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN, &SqlState::CANNOT_CONNECT_NOW])
+    }
+
+    /// The server is still with us.
+    pub(super) fn leaves_the_connection(&self) -> bool {
+        self.was_taken_back()
+    }
+
+    /// The name for people. `user` is the role that asked.
+    pub(super) fn named(self, user: Option<&str>) -> StoreError {
+        if let Some(said) = self.said() {
+            return spoken(said, user.unwrap_or("the role"));
+        }
+        match self {
+            Self::Connect(error) => StoreError::Unreachable(chain(&error)),
+            Self::Call(error) => StoreError::Unreachable(format!("the connection broke: {}", chain(&error))),
+            Self::TooLate { sent: false } => StoreError::Unreachable("no connection came about in time".to_owned()),
+            Self::TooLate { sent: true } => StoreError::Unreachable("it did not answer in time".to_owned()),
+            Self::System(error) => StoreError::Unreachable(format!("no connection can be made: {error}")),
+            Self::Newer { found } => StoreError::Newer { found, known: KNOWN },
+            Self::Odd(what) => StoreError::Failed(what.to_owned()),
+        }
+    }
+}
+
+/// What the server said, by its code. Its message goes along, but no detail, which can quote values.
+fn spoken(said: &DbError, user: &str) -> StoreError {
+    let message = shown(said.message());
+    let refused = |why: String, remedy: &str| StoreError::Refused { why, remedy: remedy.to_owned() };
+    let with_code = format!("{message} ({})", said.code().code());
+    match said.code().code() {
+        "53300" => {
+            refused(message, "raise max_connections or the role's limit, or come through a pooler in transaction mode")
+        }
+        "57P01" | "57P02" | "57P03" => StoreError::Unreachable(message),
+        "28P01" | "28000" => {
+            refused(message, "check user and password of the store's address, and the server's pg_hba.conf")
+        }
+        "3D000" => refused(message, "name an existing database in the store's address"),
+        "3F000" | "42P01" | "42883" => refused(
+            format!("the database has no schema of locked, or an older one: {message}"),
+            "run locked store init",
+        ),
+        "42501" => refused(
+            message,
+            &format!(
+                "let somebody who may do it run: grant locked_client to {user}; for locked store init, come as an owner of the database who may create roles"
+            ),
+        ),
+        "25006" => refused(
+            format!("it is a standby or read-only: {message}"),
+            "point the store's address at the primary (target_session_attrs=read-write)",
+        ),
+        "25001" => refused(message, &format!("alter role {user} set default_transaction_isolation = 'read committed'")),
+        "40001" | "40P01" | "55P03" => StoreError::Contended(with_code),
+        "57014" => StoreError::Contended(format!("{message}; the server stopped it (statement_timeout?)")),
+        "53100" => refused(message, "make room on the server's disk"),
+        "0A000" => refused(message, "use a server that has it"),
+        _ => StoreError::Failed(with_code),
+    }
+}
+
+/// An error with what is behind it: "error performing TLS handshake" alone helps nobody.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = cause.source();
+    }
+    shown(&text)
+}

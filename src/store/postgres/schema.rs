@@ -1,0 +1,150 @@
+//! The schema of the protocol: its name, its versions, its text, and what a server has of it.
+//!
+//! Functions are versioned by name (`acquire_v1`): a later schema can serve earlier programs beside later ones, callers
+//! over HTTP name one function without guessing between overloads, and a function's meaning never changes under a name.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// One step per version of the tables. A step that was published is never changed; a new one is added below it.
+const STEPS: [&str; 1] = [include_str!("schema/0001_ledger.sql")];
+
+/// Applied whole at every version: functions and views, which hold nothing.
+const FUNCTIONS: [&str; 12] = [
+    include_str!("schema/rows.sql"),
+    include_str!("schema/arguments.sql"),
+    include_str!("schema/debt.sql"),
+    include_str!("schema/nest.sql"),
+    include_str!("schema/queue.sql"),
+    include_str!("schema/grant.sql"),
+    include_str!("schema/acquire.sql"),
+    include_str!("schema/request.sql"),
+    include_str!("schema/settle.sql"),
+    include_str!("schema/holding.sql"),
+    include_str!("schema/forced.sql"),
+    include_str!("schema/views.sql"),
+];
+
+const BEGIN: &str = include_str!("schema/begin.sql");
+const FINISH: &str = include_str!("schema/finish.sql");
+
+/// The version that this program knows.
+pub(super) const KNOWN: i64 = STEPS.len() as i64;
+
+/// The schema's name in the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema(String);
+
+/// Not a name for a schema of ours.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the schema's name must be lower-case letters, digits and _, at most 48, not public and not pg_…; `locked` is ready"
+)]
+pub struct SchemaNameError;
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self("locked".to_owned())
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Schema {
+    /// The schema of this name.
+    ///
+    /// # Errors
+    /// The name is not ours to take (`public`, `pg_…`) or needs quoting.
+    pub fn named(name: &str) -> Result<Self, SchemaNameError> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+        let foreign = ["public", "information_schema", "extensions", "auth", "storage"].contains(&name);
+        if name.len() > 48 || !begins || !name.chars().all(plain) || foreign || name.starts_with("pg_") {
+            return Err(SchemaNameError);
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    /// The whole text that makes the schema from nothing: one transaction, safe to apply again to a schema of this version
+    /// only through [`super::PostgresStore::init`], which leaves out the tables that are there.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        format!("begin;\n\n{}\n\n{}\n\ncommit;\n", self.begins(), self.steps_from(0))
+    }
+
+    /// The first part of an application, inside a transaction.
+    pub(super) fn begins(&self) -> String {
+        self.filled(BEGIN)
+    }
+
+    /// The rest, for a schema of this version (0: none yet), in the same transaction.
+    pub(super) fn steps_from(&self, version: i64) -> String {
+        let done = usize::try_from(version).unwrap_or(0).min(STEPS.len());
+        let parts = STEPS[done..].iter().chain(&FUNCTIONS).chain([&FINISH]);
+        self.filled(&parts.copied().collect::<Vec<_>>().join("\n"))
+    }
+
+    /// One function of ours, called: `"locked".acquire_v1`.
+    pub(super) fn function(&self, name: &str) -> String {
+        format!("\"{}\".{name}", self.0)
+    }
+
+    /// Name and body of every function as this program knows them.
+    pub(super) fn functions(&self) -> Vec<(String, String)> {
+        let text = self.filled(&FUNCTIONS.concat());
+        let parts = text.split("create or replace function ").skip(1);
+        let function = |part: &str| -> Option<(String, String)> {
+            let name = part.split_once('(')?.0.rsplit('.').next()?.to_owned();
+            let body = part.split("$body$").nth(1)?.to_owned();
+            Some((name, body))
+        };
+        parts.filter_map(function).collect()
+    }
+
+    fn filled(&self, text: &str) -> String {
+        text.replace("@schema@", &format!("\"{}\"", self.0))
+            .replace("@name@", &self.0)
+            .replace("@version@", &KNOWN.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_that_are_nobody_s_are_taken() {
+        for good in ["locked", "locked_2", "_x"] {
+            assert!(Schema::named(good).is_ok(), "{good}");
+        }
+        for bad in ["", "public", "pg_locked", "Locked", "a b", "a\"b", "1a", "a-b", "a'b", &"a".repeat(49)] {
+            assert!(Schema::named(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_function_has_a_name_of_its_own_and_a_body() {
+        let functions = Schema::default().functions();
+        let text = FUNCTIONS.concat();
+        assert_eq!(functions.len(), text.matches("create or replace function").count());
+        let names: std::collections::BTreeSet<_> = functions.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), functions.len(), "no overloads: callers name one function");
+        assert!(!Schema::default().sql().contains('@'), "every placeholder is filled");
+    }
+
+    #[test]
+    fn what_clients_may_call_is_guarded_alike() {
+        let text = FUNCTIONS.concat();
+        for part in text.split("create or replace function ").skip(1) {
+            let name = part.split_once('(').expect("arguments").0;
+            let head = part.split("$body$").next().expect("a head");
+            let callable = name.trim_end_matches(|c: char| c.is_ascii_digit()).ends_with("_v");
+            let guarded = head.contains("security definer set search_path = pg_catalog, pg_temp");
+            assert_eq!(callable, guarded, "{name}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+-- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
+
+-- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
+create or replace function @schema@.clock() returns timestamptz
+language sql volatile as $body$
+  select pg_catalog.clock_timestamp()
+$body$;
+
+-- Milliseconds since 1970, for showing and for tokens.
+create or replace function @schema@.ms(moment timestamptz) returns bigint
+language sql immutable as $body$
+  select floor(extract(epoch from moment) * 1000)::bigint
+$body$;
+
+create or replace function @schema@.span(ms bigint) returns interval
+language sql immutable as $body$
+  select ms * interval '1 millisecond'
+$body$;
+
+create or replace function @schema@.who(session uuid, label text) returns text
+language sql immutable as $body$
+  select left(session::text, 8) || ' (' || label || ')'
+$body$;
+
+-- A command runs under it.
+create or replace function @schema@.runs(l @schema@.leases) returns boolean
+language sql immutable as $body$
+  select l.state = 'held' and not l.explicit
+$body$;
+
+-- Its session has it without a running command.
+create or replace function @schema@.rests(l @schema@.leases) returns boolean
+language sql immutable as $body$
+  select l.state in ('kept', 'quarantined') or (l.state = 'held' and l.explicit)
+$body$;
+
+-- A command with a remote effect ended unsettled; nobody may come in until a TTL has passed over that.
+create or replace function @schema@.lingers(l @schema@.leases, t timestamptz) returns boolean
+language sql immutable as $body$
+  select l.state = 'held' and not l.explicit and l.remote
+    and coalesce(l.expires_at <= t and l.expires_at + l.ttl_ms * interval '1 millisecond' > t, false)
+$body$;
+
+-- How long it still lasts, in milliseconds; zero when expired, null when it does not expire.
+create or replace function @schema@.expires_in(l @schema@.leases, t timestamptz) returns bigint
+language sql immutable as $body$
+  select case when l.expires_at is null then null
+              when @schema@.lingers(l, t) then @schema@.ms(l.expires_at) + l.ttl_ms - @schema@.ms(t)
+              else greatest(0, @schema@.ms(l.expires_at) - @schema@.ms(t)) end
+$body$;
+
+-- The state that people see.
+create or replace function @schema@.seen_as(l @schema@.leases, t timestamptz) returns text
+language sql immutable as $body$
+  select case when l.state = 'quarantined' then 'quarantined'
+              when @schema@.lingers(l, t) then 'remote'
+              when l.expires_at <= t then 'expired'
+              when l.revoked then 'revoked'
+              else l.state end
+$body$;
+
+-- The waiter has not been heard of for so long that others pass it.
+create or replace function @schema@.silent(k @schema@.tickets, t timestamptz) returns boolean
+language sql immutable as $body$
+  select k.refreshed_at + k.silence_ms * interval '1 millisecond' < t
+$body$;
+
+-- A refresh is worth a write: half of the silence that others grant it has passed.
+create or replace function @schema@.needs_refresh(k @schema@.tickets, t timestamptz) returns boolean
+language sql immutable as $body$
+  select k.refreshed_at + (k.silence_ms / 2) * interval '1 millisecond' <= t
+$body$;
+
+-- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
+-- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
+-- anyone's.
+create or replace function @schema@.fate(l @schema@.leases, q @schema@.leases, claim text, t timestamptz) returns text
+language sql immutable as $body$
+  select case
+    when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
+    when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
+    when @schema@.lingers(l, t) then 'blocks'
+    when l.expires_at <= t then 'reclaim'
+    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.session = q.session and @schema@.rests(l) and not l.revoked then 'adopt'
+    else 'blocks' end
+$body$;

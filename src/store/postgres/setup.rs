@@ -1,0 +1,151 @@
+//! Making the schema on a server, and comparing what is there with what this program knows.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use crate::store::StoreError;
+
+use super::PostgresStore;
+use super::fault::Fault;
+use super::schema::{KNOWN, Schema};
+
+/// What an application of the schema did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initialised {
+    /// Everything was there already.
+    Unchanged,
+    /// The schema was made, or brought to this program's version.
+    Applied,
+}
+
+/// Something on the server that is not as this program has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// There is no schema of ours.
+    Absent,
+    /// The tables are of an earlier version.
+    Version(i64),
+    /// A function is missing.
+    Missing(String),
+    /// A function has another body.
+    Changed(String),
+    /// A function that clients may call is not guarded as it should be: owner, definer's rights, search path, or who may
+    /// call it.
+    Unguarded(String),
+}
+
+impl PostgresStore {
+    /// Makes the schema or brings it to this program's version; does nothing where all is there. One transaction; many
+    /// may do it at once. The role must be able to create schemas here and roles in the cluster.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] for a schema of a later program, [`StoreError::Refused`] for a schema that is somebody else's
+    /// or a role that may not, or the store could not answer. Nothing is changed then.
+    pub fn init(&mut self, limit: Duration) -> Result<Initialised, StoreError> {
+        let schema = self.schema.clone();
+        self.link.run(limit, async |client| {
+            if differences(client, &schema).await?.is_empty() {
+                return Ok(Initialised::Unchanged);
+            }
+            client.batch_execute("begin isolation level read committed").await?;
+            let done = apply(client, &schema).await;
+            let end = if done.is_ok() { "commit" } else { "rollback" };
+            let ended = client.batch_execute(end).await;
+            let done = done?;
+            ended?;
+            Ok(done)
+        })
+    }
+
+    /// What differs from this program's schema; nothing when all is as it should be.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] for a schema of a later program, or the store could not answer.
+    pub fn check(&mut self, limit: Duration) -> Result<Vec<Difference>, StoreError> {
+        let schema = self.schema.clone();
+        self.link.run(limit, async |client| differences(client, &schema).await)
+    }
+}
+
+async fn apply(client: &Client, schema: &Schema) -> Result<Initialised, Fault> {
+    client.batch_execute(&schema.begins()).await?;
+    // Asked again under the lock; another may have been first.
+    let found = differences(client, schema).await?;
+    if found.is_empty() {
+        return Ok(Initialised::Unchanged);
+    }
+    let version = found.iter().find_map(|it| match it {
+        Difference::Absent => Some(0),
+        Difference::Version(version) => Some(*version),
+        _ => None,
+    });
+    client.batch_execute(&schema.steps_from(version.unwrap_or(KNOWN))).await?;
+    Ok(Initialised::Applied)
+}
+
+const FUNCTIONS: &str = "select p.proname::text, p.prosrc, \
+     p.prosecdef and coalesce(p.proconfig::text[] @> array['search_path=pg_catalog, pg_temp'], false), \
+     r.rolname = 'locked_owner' and not exists (select 1 from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a \
+       where a.grantee = 0) \
+     from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace \
+     join pg_catalog.pg_roles r on r.oid = p.proowner where n.nspname = $1";
+
+async fn differences(client: &Client, schema: &Schema) -> Result<Vec<Difference>, Fault> {
+    let name = schema.to_string();
+    let found = client
+        .query_typed(
+            "select exists (select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+             join pg_catalog.pg_roles r on r.oid = n.nspowner \
+             where n.nspname = $1 and c.relname = 'meta' and r.rolname = 'locked_owner')",
+            &[(&name, Type::TEXT)],
+        )
+        .await?;
+    if !found.first().is_some_and(|row| row.get::<_, bool>(0)) {
+        return Ok(vec![Difference::Absent]);
+    }
+    let functions = client.query_typed(FUNCTIONS, &[(&name, Type::TEXT)]).await?;
+    let there: BTreeMap<String, (String, bool, bool)> =
+        functions.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
+    let mut differences = Vec::new();
+    if let Some(version) = version(client, &name).await? {
+        if version > KNOWN {
+            return Err(Fault::Newer { found: version });
+        } else if version < KNOWN {
+            differences.push(Difference::Version(version));
+        }
+    }
+    for (function, body) in schema.functions() {
+        match there.get(&function) {
+            None => differences.push(Difference::Missing(function)),
+            Some((text, ..)) if *text != body => differences.push(Difference::Changed(function)),
+            Some((_, definer, ours)) if !ours || *definer != callable(&function) => {
+                differences.push(Difference::Unguarded(function));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(differences)
+}
+
+/// Part of the protocol: it has a version in its name.
+fn callable(function: &str) -> bool {
+    function.rsplit_once("_v").is_some_and(|(_, digits)| digits.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// The tables' version; none where the role may not read it, which only calls functions.
+async fn version(client: &Client, schema: &str) -> Result<Option<i64>, Fault> {
+    let readable = client
+        .query_typed("select has_table_privilege(format('%I.meta', $1), 'select')", &[(&schema, Type::TEXT)])
+        .await?;
+    if !readable.first().is_some_and(|row| row.get::<_, bool>(0)) {
+        return Ok(None);
+    }
+    let sql = format!("select value from \"{schema}\".meta where key = 'version'");
+    let rows = client.query_typed(&sql, &[]).await?;
+    let version = rows.first().and_then(|row| row.get::<_, &str>(0).parse().ok());
+    version.map(Some).ok_or(Fault::Odd("the schema does not say its version"))
+}

@@ -1,0 +1,137 @@
+//! A schema of its own on the shared server, with its clock in the test's hand.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use locked::store::{Initialised, PostgresStore, Schema, Store, With};
+use tokio_postgres::{Config, NoTls};
+
+use crate::store::cast::LIMIT;
+use crate::store::contract::World;
+use crate::world::cluster::{self, Cluster};
+use crate::world::pooler;
+
+/// How a contender comes to the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way {
+    /// As the superuser.
+    Direct,
+    /// As a role with `locked_client` alone.
+    Client,
+    /// The same through pgbouncer in transaction mode.
+    Pooled,
+}
+
+/// A schema.
+pub(crate) struct Lab {
+    schema: Schema,
+    way: Way,
+    /// Nothing was done to it but by its functions: the next test may have it, emptied.
+    ordinary: bool,
+}
+
+/// Schemas whose clocks stand still, of tests that have ended well. Making one costs more than most tests do.
+static EMPTIED: Mutex<Vec<Schema>> = Mutex::new(Vec::new());
+
+impl Lab {
+    /// An empty schema. Its clock stands still until it is told to go on: its one function `clock` is replaced, here alone,
+    /// by one that reads a table. The shipped one is the server's clock.
+    pub(crate) fn new(way: Way) -> Self {
+        if let Some(schema) = EMPTIED.lock().expect("no panic").pop() {
+            return Self { schema, way, ordinary: true };
+        }
+        let mut lab = Self::running(way);
+        lab.ordinary = true;
+        let name = &lab.schema;
+        lab.cluster().sql(&format!(
+            "insert into lab.clocks values ('{name}', '2026-11-20');
+             create or replace function {name}.clock() returns timestamptz language sql volatile as
+             $$ select c.at from lab.clocks c where c.schema = '{name}' $$"
+        ));
+        lab
+    }
+
+    /// A fresh schema with the server's own clock.
+    pub(crate) fn running(way: Way) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        prepare();
+        let name = format!("w{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let lab = Self { schema: Schema::named(&name).expect("a name"), way, ordinary: false };
+        let mut admin = PostgresStore::new(lab.cluster().config("postgres"), Box::new(With(NoTls)), lab.schema.clone());
+        assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
+        lab
+    }
+
+    pub(crate) fn cluster(&self) -> &'static Cluster {
+        cluster::shared()
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The address by which a contender comes.
+    pub(crate) fn config(&self) -> Config {
+        match self.way {
+            Way::Direct => cluster::shared().config("postgres"),
+            Way::Client => cluster::shared().config("worker"),
+            Way::Pooled => pooler::shared().config("worker"),
+        }
+    }
+
+    /// The store of a contender, by its own type.
+    pub(crate) fn contender(&self) -> PostgresStore {
+        PostgresStore::new(self.config(), Box::new(With(NoTls)), self.schema.clone())
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        if !self.ordinary || std::thread::panicking() {
+            return;
+        }
+        let name = &self.schema;
+        let emptied = self.cluster().try_sql(&format!(
+            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.receipts, {name}.resources;
+             update lab.clocks set at = '2026-11-20' where schema = '{name}'"
+        ));
+        if emptied.is_ok() {
+            EMPTIED.lock().expect("no panic").push(self.schema.clone());
+        }
+    }
+}
+
+/// Once for the whole server: roles, and the table of clocks.
+fn prepare() {
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        cluster::shared().sql(
+            "create role locked_owner nologin; create role locked_client nologin; create role locked_reader nologin;
+             create role worker login in role locked_client; create role looker login in role locked_reader;
+             create schema lab; create table lab.clocks (schema text primary key, at timestamptz not null);
+             grant usage on schema lab to public; grant select on lab.clocks to public;",
+        );
+    });
+}
+
+impl World for Lab {
+    fn store(&self) -> Box<dyn Store + Send> {
+        Box::new(self.contender())
+    }
+
+    fn pass(&self, time: Duration) {
+        let (name, ms) = (&self.schema, time.as_millis());
+        self.cluster()
+            .sql(&format!("update lab.clocks set at = at + {ms} * interval '1 millisecond' where schema = '{name}'"));
+    }
+
+    /// The server's clock knows no boots of ours: the promises about them say nothing here.
+    fn reboot(&self) -> bool {
+        false
+    }
+
+    fn lose_tokens(&self) {
+        self.cluster().sql(&format!("delete from {}.resources", self.schema));
+    }
+}
