@@ -28,6 +28,7 @@
 pub mod canary;
 pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod copies;
 pub mod exit;
 pub mod git;

@@ -9,6 +9,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
+    ("config", &[]),
     ("rules", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),

@@ -1,0 +1,80 @@
+//! What can be wrong with a setting.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+/// A setting that cannot be followed. No value of a file is repeated: it may be an address with a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is there and cannot be read.
+    #[error("{path:?} cannot be read: {source}")]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is no TOML, or has a key that we do not know.
+    #[error("{path:?}, line {line}, column {column}: {what}")]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// Counted from one.
+        line: usize,
+        /// Counted from one, in characters.
+        column: usize,
+        /// What was expected.
+        what: String,
+    },
+    /// `store` does not say where, or says it twice.
+    #[error("{path:?}: store needs exactly one of url, url_env and url_sops")]
+    Choice {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A repository's file wants what only a trusted one may.
+    #[error("{path:?} came with the repository and sets store.{key}, which leads where its author likes")]
+    Untrusted {
+        /// Which file.
+        path: PathBuf,
+        /// Which key.
+        key: &'static str,
+        /// Where it would count.
+        own: PathBuf,
+    },
+    /// The variable that a file names is not set.
+    #[error("{path:?} takes the store's address from {variable}, which is not set")]
+    Unset {
+        /// Which file.
+        path: PathBuf,
+        /// Which variable.
+        variable: String,
+    },
+    /// An address that is no UTF-8 text.
+    #[error("the store's address in {0} is not UTF-8")]
+    NotText(String),
+    /// The files of one command belong to repositories with different stores.
+    #[error("the files of this command belong to repositories with different stores ({0:?} and {1:?})")]
+    TwoStores(PathBuf, PathBuf),
+}
+
+impl ConfigError {
+    /// The next step for a person.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Unreadable { .. } => "make it readable, or remove it".to_owned(),
+            Self::Malformed { .. } => "mend that line".to_owned(),
+            Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
+            Self::Untrusted { own, .. } => {
+                format!(
+                    "put it into {}, or name a variable there: store = {{ url_env = \"DATABASE_URL\" }}",
+                    own.display()
+                )
+            }
+            Self::Unset { variable, .. } => format!("export {variable}=postgres://…"),
+            Self::NotText(_) => "write it as text, other bytes percent-encoded".to_owned(),
+            Self::TwoStores(..) => "write to them one after the other".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which store.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::file::{self, InSops, Store};
+use super::{ConfigError, Layer, Places};
+
+/// Where the store is, as far as the settings say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StoreSetting {
+    /// Its address.
+    pub address: Address,
+    /// Who said so, for messages: `LOCKED_STORE`, a variable, a file.
+    pub said_by: String,
+    /// `ssh://…`: the way there.
+    pub via: Option<String>,
+    /// Session locks of the server instead of the ledger.
+    pub advisory: bool,
+    /// What the advisory store does when the server cannot be reached.
+    pub on_unreachable: OnUnreachable,
+}
+
+/// The address of a store.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub enum Address {
+    /// Nobody named one: the embedded store.
+    #[default]
+    Embedded,
+    /// As text. It may have a password.
+    Text(String),
+    /// In a SOPS file, under this key at the top.
+    InSops {
+        /// The file.
+        file: PathBuf,
+        /// The key.
+        key: String,
+    },
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Embedded => "Embedded",
+            Self::Text(_) => "Text(…)",
+            Self::InSops { .. } => "InSops(…)",
+        })
+    }
+}
+
+/// What the advisory store does when the server cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnUnreachable {
+    /// Nothing runs.
+    #[default]
+    Deny,
+    /// A lock of this machine alone serves, and that is said.
+    Local,
+}
+
+/// The store that is set. `LOCKED_STORE` wins over the files.
+///
+/// # Errors
+/// A file cannot be read or followed; a repository's file wants what only a trusted one may.
+pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<StoreSetting, ConfigError> {
+    // Order: read first, so that what an untrusted file wants is refused whoever else has the last word on the store.
+    let mut found = None;
+    let system = [(&places.system, Layer::System)].into_iter();
+    for (path, layer) in system.chain(places.user.iter().map(|path| (path, Layer::User))) {
+        found = of_file(path, layer, env, places)?.or(found);
+    }
+    let mut of_repositories: Option<(&Path, StoreSetting)> = None;
+    for path in &places.repositories {
+        let Some(setting) = of_file(path, Layer::Repository, env, places)?.or_else(|| found.clone()) else { continue };
+        match &of_repositories {
+            Some((other, before)) if before.address != setting.address => {
+                return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
+            }
+            _ => of_repositories = Some((path, setting)),
+        }
+    }
+    let from_files = of_repositories.map(|(_, setting)| setting).or(found);
+    match env("LOCKED_STORE").filter(|value| !value.is_empty()) {
+        None => Ok(from_files.unwrap_or_default()),
+        Some(value) => {
+            let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
+            let address = if text == "embedded" { Address::Embedded } else { Address::Text(text) };
+            Ok(StoreSetting { address, said_by: "LOCKED_STORE".to_owned(), ..StoreSetting::default() })
+        }
+    }
+}
+
+fn of_file(
+    path: &Path,
+    layer: Layer,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    places: &Places,
+) -> Result<Option<StoreSetting>, ConfigError> {
+    let Some(store) = file::read(path)?.and_then(|file| file.store) else { return Ok(None) };
+    if let Some(key) = foreign(&store).filter(|_| !layer.is_trusted()) {
+        let own = places.user.clone().unwrap_or_else(|| places.system.clone());
+        return Err(ConfigError::Untrusted { path: path.to_owned(), key, own });
+    }
+    let said_by = path.display().to_string();
+    let (address, said_by) = match (store.url, store.url_env, store.url_sops) {
+        (Some(url), None, None) => (Address::Text(url), said_by),
+        (None, Some(variable), None) => (Address::Text(in_variable(path, &variable, env)?), variable),
+        (None, None, Some(InSops { file, key })) => {
+            let beside = path.parent().unwrap_or(Path::new("/")).join(file);
+            (Address::InSops { file: beside, key }, said_by)
+        }
+        _ => return Err(ConfigError::Choice { path: path.to_owned() }),
+    };
+    let address = if address == Address::Text("embedded".to_owned()) { Address::Embedded } else { address };
+    let on_unreachable = store.on_unreachable.unwrap_or_default();
+    Ok(Some(StoreSetting { address, said_by, via: store.via, advisory: store.advisory, on_unreachable }))
+}
+
+/// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock.
+fn foreign(store: &Store) -> Option<&'static str> {
+    [
+        (store.url.is_some(), "url"),
+        (store.url_sops.is_some(), "url_sops"),
+        (store.via.is_some(), "via"),
+        (store.on_unreachable == Some(OnUnreachable::Local), "on_unreachable"),
+        (store.advisory, "advisory"),
+    ]
+    .into_iter()
+    .find_map(|(set, key)| set.then_some(key))
+}
+
+fn in_variable(path: &Path, variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<String, ConfigError> {
+    let unset = || ConfigError::Unset { path: path.to_owned(), variable: variable.to_owned() };
+    let value = env(variable).filter(|value| !value.is_empty()).ok_or_else(unset)?;
+    value.into_string().map_err(|_| ConfigError::NotText(variable.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Who says which store, and what a repository may say.
+#![forbid(unsafe_code)]
+
+use super::*;
+
+/// Files of the three layers, and an environment.
+struct World {
+    place: tempfile::TempDir,
+    env: Vec<(&'static str, &'static str)>,
+}
+
+impl World {
+    fn new(system: &str, user: &str, repository: &str) -> Self {
+        let place = tempfile::tempdir().expect("place");
+        for (name, text) in [("system", system), ("user", user), ("repository", repository)] {
+            if !text.is_empty() {
+                std::fs::write(place.path().join(name), text).expect("file");
+            }
+        }
+        Self { place, env: Vec::new() }
+    }
+
+    fn with(mut self, name: &'static str, value: &'static str) -> Self {
+        self.env.push((name, value));
+        self
+    }
+
+    fn store(&self) -> Result<StoreSetting, ConfigError> {
+        let at = |name: &str| self.place.path().join(name);
+        let places =
+            Places { system: at("system"), user: Some(at("user")), repositories: vec![at("repository"), at("other")] };
+        let env = |name: &str| self.env.iter().find(|(set, _)| *set == name).map(|(_, value)| OsString::from(value));
+        store(&env, &places)
+    }
+}
+
+const URL: &str = "store = { url = \"postgres://a\" }";
+
+#[test]
+fn the_nearest_word_counts() {
+    let variable = "store = { url_env = \"DB\" }";
+    let table = [
+        (World::new("", "", ""), Address::Embedded),
+        (World::new(URL, "", ""), Address::Text("postgres://a".to_owned())),
+        (World::new(URL, "store = { url = \"postgres://b\" }", ""), Address::Text("postgres://b".to_owned())),
+        (World::new(URL, "store = { url = \"embedded\" }", ""), Address::Embedded),
+        (World::new(URL, "", "").with("LOCKED_STORE", "embedded"), Address::Embedded),
+        (World::new(URL, "", "").with("LOCKED_STORE", ""), Address::Text("postgres://a".to_owned())),
+        (World::new("", "", "").with("LOCKED_STORE", "sqlite:/x"), Address::Text("sqlite:/x".to_owned())),
+    ];
+    for (world, expected) in table {
+        assert_eq!(world.store().expect("a store").address, expected, "{:?}", world.env);
+    }
+    let one = World::new(URL, "", variable).with("DB", "postgres://c");
+    std::fs::write(one.place.path().join("other"), variable).expect("file");
+    let setting = one.store().expect("a store");
+    assert_eq!((setting.address, setting.said_by.as_str()), (Address::Text("postgres://c".to_owned()), "DB"));
+}
+
+#[test]
+fn a_repository_may_name_a_variable_and_nothing_else() {
+    for (text, key) in [
+        (URL, "url"),
+        ("store = { url_sops = { file = \"x\", key = \"y\" } }", "url_sops"),
+        ("store = { url_env = \"DB\", via = \"ssh://h\" }", "via"),
+        ("store = { url_env = \"DB\", advisory = true }", "advisory"),
+        ("store = { url_env = \"DB\", on_unreachable = \"local\" }", "on_unreachable"),
+    ] {
+        // Refused also where another has the last word.
+        let world = World::new("", "", text).with("DB", "postgres://x").with("LOCKED_STORE", "embedded");
+        assert!(matches!(world.store(), Err(ConfigError::Untrusted { key: found, .. }) if found == key), "{text}");
+        let own = World::new("", text, "").with("DB", "postgres://x");
+        assert!(own.store().is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn two_repositories_with_two_stores_are_refused() {
+    let world = World::new("", "", "store = { url_env = \"A\" }").with("A", "postgres://a").with("B", "postgres://b");
+    std::fs::write(world.place.path().join("other"), "store = { url_env = \"B\" }").expect("file");
+    assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
+}
+
+#[test]
+fn what_is_named_must_be_there() {
+    let unset = World::new("", "", "store = { url_env = \"DB\" }");
+    assert!(matches!(unset.store(), Err(ConfigError::Unset { .. })));
+    for text in ["store = {}", "store = { url = \"a\", url_env = \"B\" }", "store = { advisory = true }"] {
+        assert!(matches!(World::new("", text, "").store(), Err(ConfigError::Choice { .. })), "{text}");
+    }
+}
