@@ -10,7 +10,6 @@ mod litter;
 mod log;
 mod namespaces;
 mod nesting;
-mod processes;
 mod schedules;
 mod stage;
 mod store;

@@ -3,13 +3,16 @@
 use std::ffi::OsString;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use locked::clock::{Moment, SystemClock};
 use locked::state::{Gone, LiveFile, StateDir, discard, probe};
 use locked::store::{Live, StoreError};
 use locked::terms::GrantId;
+
+use crate::world::apart::{as_root, first_that_runs};
+use crate::world::ends::{ends, left_out, text};
 
 /// When live files here say that they were made.
 const MADE_AT: Moment = Moment(std::time::Duration::from_secs(1));
@@ -43,10 +46,6 @@ fn mode(path: &Path) -> u32 {
 
 fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
-}
-
-fn is_root(path: &Path) -> bool {
-    std::fs::metadata(path).expect("there").uid() == 0
 }
 
 #[test]
@@ -92,17 +91,58 @@ fn a_link_in_the_place_of_a_subdirectory_is_refused() {
     assert!(state.copies().is_err());
 }
 
+/// Not a test by itself: the process that the tests below start as an account that has no name. It says where its state
+/// is to be, or why not.
 #[test]
-fn another_user_s_directory_is_refused() {
+fn opening_process() {
+    if std::env::var_os("LOCKED_TEST_OPEN").is_none() {
+        return;
+    }
+    match StateDir::open(&|name| std::env::var_os(name)) {
+        Ok(state) => println!("\nopened {}", state.path().display()),
+        Err(StoreError::Place { path, why, .. }) => println!("\nrefused {} {why}", path.display()),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// What [`opening_process`] says as user 54321, whom no account list knows. Everything outside belongs to somebody else
+/// then: a user namespace shows accounts that it does not have as the overflow user. None where we may not have one.
+fn opened_by_a_stranger(test: &str, variables: &[(&str, &Path)]) -> Option<String> {
+    let words = ["unshare", "--user", "--map-user=54321"];
+    if first_that_runs(&[&words]).is_none() {
+        left_out(test, "this user may not make a user namespace");
+        return None;
+    }
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "state::opening_process", "--nocapture"]);
+    command.env_clear().envs(variables.iter().copied()).env("LOCKED_TEST_OPEN", "1");
+    let said = text(&ends(&mut command, 0).stdout);
+    let line = said.lines().find(|line| line.starts_with("opened ") || line.starts_with("refused "));
+    Some(line.unwrap_or_else(|| panic!("{said}")).to_owned())
+}
+
+#[test]
+fn a_directory_of_another_account_is_refused_where_possible() {
+    let test = "state::a_directory_of_another_account_is_refused_where_possible";
+    // What is root's would be ours where we are root ourselves; so that is given away there.
+    let root = root();
+    set_mode(root.path(), 0o755);
+    let given_away = std::os::unix::fs::chown(root.path(), Some(4242), Some(4242)).is_ok();
+    let path = if given_away { root.path() } else { Path::new("/usr") };
+    let Some(said) = opened_by_a_stranger(test, &[("LOCKED_STATE_DIR", path)]) else { return };
+    let overflow = std::fs::read_to_string("/proc/sys/kernel/overflowuid").expect("the overflow user");
+    assert!(said.contains(&format!("belongs to user {}", overflow.trim())) && said.contains("user 54321"), "{said}");
+}
+
+#[test]
+fn another_user_s_directory_is_refused_where_possible() {
+    if !as_root("state::another_user_s_directory_is_refused_where_possible") {
+        return;
+    }
     let root = root();
     let path = root.path().join("state");
     std::fs::create_dir(&path).expect("directory");
-    if !is_root(&path) {
-        // Only root can give a directory away; what others have is at hand: the root directory is root's, and accepted
-        // as an owner, so the refusal is the one for writing.
-        assert!(open(&[("LOCKED_STATE_DIR", Path::new("/proc/1/fdinfo"))]).is_err());
-        return;
-    }
     std::os::unix::fs::chown(&path, Some(4242), Some(4242)).expect("given away");
     let sudo =
         |uid: &str| open(&[("LOCKED_STATE_DIR", &path), ("SUDO_UID", Path::new(uid)), ("SUDO_GID", Path::new(uid))]);
@@ -112,11 +152,11 @@ fn another_user_s_directory_is_refused() {
 }
 
 #[test]
-fn what_root_makes_for_another_user_belongs_to_that_user() {
-    let root = root();
-    if !is_root(root.path()) {
+fn what_root_makes_for_another_user_belongs_to_that_user_where_possible() {
+    if !as_root("state::what_root_makes_for_another_user_belongs_to_that_user_where_possible") {
         return;
     }
+    let root = root();
     set_mode(root.path(), 0o777);
     let path = root.path().join("home/state");
     let id = Path::new("4242");
@@ -155,23 +195,27 @@ fn what_root_makes_for_another_user_belongs_to_that_user() {
 }
 
 #[test]
-fn the_account_s_home_counts_and_the_variable_home_does_not() {
+fn the_account_s_home_counts_and_the_variable_home_does_not_where_possible() {
+    let test = "state::the_account_s_home_counts_and_the_variable_home_does_not_where_possible";
     let root = root();
-    let state_in_home = |variables: &[(&str, &Path)]| -> PathBuf {
-        // Answered by a child whose account has a home of its own: none of this touches the tester's home.
-        match open(variables) {
-            Ok(state) => state.path().to_owned(),
-            Err(StoreError::Place { path, .. }) => path,
-            Err(other) => panic!("{other:?}"),
-        }
-    };
-    if !is_root(root.path()) {
+    set_mode(root.path(), 0o777);
+    // That account has no home: the refusal comes before anything is made.
+    let Some(said) = opened_by_a_stranger(test, &[("HOME", root.path())]) else { return };
+    assert!(said.starts_with("refused ~/.local/state/locked "), "{said}");
+    assert_eq!(std::fs::read_dir(root.path()).expect("list").count(), 0, "nothing below HOME");
+}
+
+#[test]
+fn the_invoking_user_s_home_counts_for_root_where_possible() {
+    if !as_root("state::the_invoking_user_s_home_counts_for_root_where_possible") {
         return;
     }
-    // No account has this number: the refusal comes before anything is made.
+    let root = root();
+    // No account has this number either.
     let id = Path::new("4294967040");
-    let found = state_in_home(&[("HOME", root.path()), ("SUDO_UID", id), ("SUDO_GID", id)]);
-    assert_eq!(found, Path::new("~/.local/state/locked"));
+    let error = open(&[("HOME", root.path()), ("SUDO_UID", id), ("SUDO_GID", id)]).expect_err("no such account");
+    let StoreError::Place { path, .. } = error else { panic!("{error:?}") };
+    assert_eq!(path, Path::new("~/.local/state/locked"));
     assert_eq!(std::fs::read_dir(root.path()).expect("list").count(), 0, "nothing below HOME");
 }
 

@@ -1,8 +1,10 @@
 //! Nesting under fire.
 #![forbid(unsafe_code)]
 
+use crate::world::ends::{so, until};
+use crate::world::processes::{carriers, children, kill};
+
 use super::log;
-use super::processes::{carriers, children, kill, so, until};
 use super::stage::{Run, Stage};
 
 fn rounds() -> usize {

@@ -1,6 +1,10 @@
 //! The test world: a directory of its own with its own HOME, its own state, an age key, and the real programs.
 
+pub(crate) mod apart;
+pub(crate) mod board;
 pub(crate) mod ends;
+pub(crate) mod held;
+pub(crate) mod processes;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
