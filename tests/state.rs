@@ -11,7 +11,7 @@ use locked::state::{Gone, LiveFile, StateDir, discard, probe};
 use locked::store::{Live, StoreError};
 use locked::terms::GrantId;
 
-use crate::world::apart::{as_root, first_that_runs};
+use crate::world::apart::{as_root, first_that_runs, this_test};
 use crate::world::ends::{ends, left_out, text};
 
 /// When live files here say that they were made.
@@ -124,7 +124,7 @@ fn opened_by_a_stranger(test: &str, variables: &[(&str, &Path)]) -> Option<Strin
 
 #[test]
 fn a_directory_of_another_account_is_refused_where_possible() {
-    let test = "state::a_directory_of_another_account_is_refused_where_possible";
+    let test = this_test!();
     // What is root's would be ours where we are root ourselves; so that is given away there.
     let root = root();
     set_mode(root.path(), 0o755);
@@ -137,7 +137,7 @@ fn a_directory_of_another_account_is_refused_where_possible() {
 
 #[test]
 fn another_user_s_directory_is_refused_where_possible() {
-    if !as_root("state::another_user_s_directory_is_refused_where_possible") {
+    if !as_root(this_test!()) {
         return;
     }
     let root = root();
@@ -153,7 +153,7 @@ fn another_user_s_directory_is_refused_where_possible() {
 
 #[test]
 fn what_root_makes_for_another_user_belongs_to_that_user_where_possible() {
-    if !as_root("state::what_root_makes_for_another_user_belongs_to_that_user_where_possible") {
+    if !as_root(this_test!()) {
         return;
     }
     let root = root();
@@ -196,7 +196,7 @@ fn what_root_makes_for_another_user_belongs_to_that_user_where_possible() {
 
 #[test]
 fn the_account_s_home_counts_and_the_variable_home_does_not_where_possible() {
-    let test = "state::the_account_s_home_counts_and_the_variable_home_does_not_where_possible";
+    let test = this_test!();
     let root = root();
     set_mode(root.path(), 0o777);
     // That account has no home: the refusal comes before anything is made.
@@ -207,7 +207,7 @@ fn the_account_s_home_counts_and_the_variable_home_does_not_where_possible() {
 
 #[test]
 fn the_invoking_user_s_home_counts_for_root_where_possible() {
-    if !as_root("state::the_invoking_user_s_home_counts_for_root_where_possible") {
+    if !as_root(this_test!()) {
         return;
     }
     let root = root();

@@ -1,11 +1,12 @@
 //! What we cannot stop: processes that became another user, and effects that do not end with our child.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::Command;
 
+use crate::world::apart::{as_root, this_test};
 use crate::world::ends::{LIMIT, left_out};
 
 use super::stage::{Held, RESOURCE, Stage, child_of, ends, in_front, kill, lives, says, so, text, until};
@@ -78,32 +79,28 @@ fn a_sudo_run_that_ended_by_itself_is_done() {
     assert!(stage.status().is_empty());
 }
 
-/// A place of `nobody`: `locked`, and a `setpriv` that is setuid root. None where we are not root, or where the file
-/// system knows no setuid; `settle` has the table for these.
+/// A place of `nobody`: `locked`, and a `setpriv` that is setuid root. None where the test is not for this process, or
+/// where the file system knows no setuid; `settle` has the table for these.
 fn place_of_nobody(test: &str) -> Option<tempfile::TempDir> {
-    let place = try_place_of_nobody();
-    if place.is_none() {
-        left_out(test, "only root can make a program that becomes root, and only where the file system lets it");
-    }
-    place
-}
-
-fn try_place_of_nobody() -> Option<tempfile::TempDir> {
-    if fs::metadata("/proc/self").expect("/proc").uid() != 0 {
+    if !as_root(test) {
         return None;
     }
     let place = tempfile::Builder::new().prefix("locked-nobody-").tempdir().expect("place");
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("mode");
     fs::copy(env!("CARGO_BIN_EXE_locked"), place.path().join("locked")).expect("locked");
     let setpriv = place.path().join("setpriv");
-    fs::copy("/usr/bin/setpriv", &setpriv).ok()?;
+    fs::copy("/usr/bin/setpriv", &setpriv).expect("setpriv");
     fs::set_permissions(&setpriv, fs::Permissions::from_mode(0o4755)).expect("setuid");
     let state = place.path().join("state");
     fs::create_dir(&state).expect("state");
     fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("mode");
     chown(&state, Some(NOBODY), Some(NOBODY)).expect("owner");
     let becomes_root = Command::new(&setpriv).args(["--reuid=0", "true"]).uid(NOBODY).gid(NOBODY).status();
-    becomes_root.is_ok_and(|status| status.success()).then_some(place)
+    if !becomes_root.is_ok_and(|status| status.success()) {
+        left_out(test, "no program becomes root by its file's mode here");
+        return None;
+    }
+    Some(place)
 }
 
 fn by_nobody(place: &Path, session: u32) -> Command {
@@ -133,7 +130,7 @@ impl Drop for Mortal {
 
 #[test]
 fn a_process_that_became_root_keeps_everybody_out_where_possible() {
-    let Some(place) = place_of_nobody("a_process_that_became_root_keeps_everybody_out_where_possible") else { return };
+    let Some(place) = place_of_nobody(this_test!()) else { return };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; wait";
     let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", script]));
@@ -162,7 +159,7 @@ fn a_process_that_became_root_keeps_everybody_out_where_possible() {
 
 #[test]
 fn a_lost_run_says_which_process_lives_on_where_possible() {
-    let Some(place) = place_of_nobody("a_lost_run_says_which_process_lives_on_where_possible") else { return };
+    let Some(place) = place_of_nobody(this_test!()) else { return };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; wait";
     let mut command = by_nobody(place.path(), 1);
@@ -181,8 +178,7 @@ fn a_lost_run_says_which_process_lives_on_where_possible() {
 
 #[test]
 fn a_killed_program_whose_process_became_root_keeps_everybody_out_where_possible() {
-    let Some(place) = place_of_nobody("a_killed_program_whose_process_became_root_keeps_everybody_out_where_possible")
-    else {
+    let Some(place) = place_of_nobody(this_test!()) else {
         return;
     };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \

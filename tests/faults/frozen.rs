@@ -15,7 +15,7 @@ use super::stage::{Run, Stage};
 
 const ONE: [&str; 4] = ["--ttl", "1s", "-r", "test:x"];
 const TTL: Duration = Duration::from_secs(1);
-const NEXT: [&str; 6] = ["--ttl", "1s", "--wait", "20s", "-r", "test:x"];
+const NEXT: [&str; 6] = ["--ttl", "1s", "--wait", "10m", "-r", "test:x"];
 
 /// A program that says when USR1 came to it, over and over, and beside it the actor.
 const HEARS: &str = "trap 'echo >> heard' USR1; $ME & while kill -0 $! 2> /dev/null; do wait $!; done";
@@ -105,7 +105,7 @@ fn a_child_stopped_for_a_ttl_is_stopped_for_good() {
     let line = "setsid $ME & kill -STOP $$; $ME";
     let mut one = stage.start_shell("one", &["--ttl", "2s", "-r", "test:x"], line);
     let beating = stage.alive("one");
-    let next = stage.start("next", &["--ttl", "2s", "--wait", "30s", "-r", "test:x"]);
+    let next = stage.start("next", &["--ttl", "2s", "--wait", "10m", "-r", "test:x"]);
     stage.raise("next");
     so("the wrapper stops with its job", || is_halted(one.wrapper()) || one.has_ended());
     let ended = one.ends();
@@ -179,7 +179,7 @@ fn a_keeper_does_not_wait_for_a_wrapper_that_does_not_listen() {
     so("it stands in line", || stage.tickets() == 1);
     // More than a socket holds: the kernel counts each packet with its own overhead, which is not below this.
     let buffer = std::fs::read_to_string("/proc/sys/net/core/wmem_default").expect("the size of a socket's buffer");
-    let enough = buffer.trim().parse::<usize>().expect("bytes") / 512;
+    let enough = buffer.trim().parse::<usize>().expect("bytes") / 640;
     let (mut renewals, mut last) = (0, 0);
     so("the keeper has said more than the socket holds", || {
         let now = stage.world.ends_at("test:x");

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::differential::random::Random;
+use crate::world::apart::{sees_every_process, this_test};
 use crate::world::ends::so;
 use crate::world::processes::{children, kill, lives};
 use crate::world::real_sops;
@@ -94,11 +95,14 @@ fn what_a_killed_program_was_doing_is_stopped_and_what_it_left_on_purpose_lives_
 
 #[test]
 fn a_killed_waiter_leaves_no_place_in_the_queue() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     for whom in [Whom::Wrapper, Whom::Both] {
         let stage = Stage::new();
         let one = stage.start("one", &LONG);
         stage.alive("one");
-        let waiter = stage.start("waiter", &["--wait", "60s", "-r", "test:x"]);
+        let waiter = stage.start("waiter", &["--wait", "50s", "-r", "test:x"]);
         so("the waiter stands in line", || stage.tickets() == 1);
         whom.kill(&waiter);
         let _killed = waiter.ends();
@@ -115,6 +119,9 @@ fn moment(span: Duration) {
 
 #[test]
 fn killed_at_any_moment_nothing_is_left_and_the_next_one_gets_in() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     let rounds = std::env::var("LOCKED_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(60);
     let seed = std::env::var("LOCKED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(42);
     println!("seed {seed}, {rounds} rounds");
@@ -213,6 +220,9 @@ impl Sops {
 
 #[test]
 fn killed_during_the_canary_the_files_are_proven_and_the_next_one_gets_in() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     for whom in [Whom::Wrapper, Whom::Keeper, Whom::Both] {
         let sops = Sops::new();
         sops.stay("before-decrypt");
@@ -232,9 +242,12 @@ fn killed_during_the_canary_the_files_are_proven_and_the_next_one_gets_in() {
 
 #[test]
 fn an_unsettled_write_is_proven_before_the_next_one_starts() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     let sops = Sops::new();
     sops.unsettled_write();
-    let next = Run::of(sops.set(&["--wait", "20s"], "C", "3")).ends();
+    let next = Run::of(sops.set(&["--wait", "50s"], "C", "3")).ends();
     assert_eq!((next.code, next.said.as_str()), (Some(0), ""));
     let words = sops.words();
     let order: Vec<&str> = words.lines().filter_map(|line| line.split(' ').next()).collect();
@@ -244,13 +257,16 @@ fn an_unsettled_write_is_proven_before_the_next_one_starts() {
 
 #[test]
 fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwhile() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     let sops = Sops::new();
     sops.unsettled_write();
     sops.stay("before-decrypt");
     let slow = Run::of(sops.set(&["--ttl", "1s", "--on-lost", "echo told: $LOCKED_LOST_CAUSE"], "C", "3"));
     sops.came_to("before-decrypt");
     // Its first grant ends while it proves, and another takes the lease and proves too.
-    let next = Run::of(sops.set(&["--wait", "20s"], "D", "4"));
+    let next = Run::of(sops.set(&["--wait", "50s"], "D", "4"));
     sops.came_to("before-decrypt");
     sops.stay("before-set");
     sops.go_on("before-decrypt");
@@ -267,6 +283,9 @@ fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwh
 
 #[test]
 fn a_proof_that_outlasts_the_grant_is_no_reason_to_stop_when_nobody_came() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     let sops = Sops::new();
     sops.unsettled_write();
     sops.stay("before-decrypt");

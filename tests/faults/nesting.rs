@@ -1,6 +1,7 @@
 //! Nesting under fire.
 #![forbid(unsafe_code)]
 
+use crate::world::apart::{sees_every_process, this_test};
 use crate::world::ends::{so, until};
 use crate::world::processes::{carriers, children, kill};
 
@@ -40,6 +41,9 @@ fn siblings_below_one_holder_write_one_after_the_other() {
 
 #[test]
 fn a_killed_inner_command_lets_its_sibling_in_and_the_outer_one_settles() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
     let stage = Stage::new();
     let inner = |flag: &str| {
         format!("FAULTS_ID={flag} FAULTS_UNTIL={} $LOCKED -r test:x sh -c 'exec $ME'", stage.flag(flag).display())
@@ -72,7 +76,7 @@ fn a_join_that_outlives_its_holder_keeps_everybody_out() {
     let inner =
         format!("FAULTS_ID=inner FAULTS_UNTIL={} $LOCKED -r test:x sh -c 'exec $ME'", stage.flag("inner").display());
     let line = format!("({inner}) & while ! grep -q inner $FAULTS_LOG; do sleep 0.01; done");
-    let hammer = |id: &str| stage.start(id, &["--wait", "30s", "-r", "test:x"]);
+    let hammer = |id: &str| stage.start(id, &["--wait", "50s", "-r", "test:x"]);
     let outer = shell(&stage, "outer", &["-r", "test:x"], &line);
     stage.alive("inner");
     let waiting = hammer("hammer");
@@ -119,6 +123,6 @@ fn a_killed_outer_wrapper_takes_its_nested_commands_along() {
     kill(outer.wrapper());
     let _killed = outer.ends();
     stage.is_empty_soon();
-    stage.next_gets_in("next", &["--wait", "20s", "-r", "test:x", "-r", "test:y"]);
+    stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x", "-r", "test:y"]);
     assert_eq!(stage.leases(), 0);
 }

@@ -5,38 +5,78 @@
 
 use std::process::{Command, Stdio};
 
-use super::ends::{ends, left_out};
+use super::ends::{ends, left_out, pass_on, text};
 
-/// Set in the process that [`as_root`] has started.
-const INSIDE: &str = "LOCKED_TEST_AS_ROOT";
+/// Set in a process that is this test run again.
+const INSIDE: &str = "LOCKED_TEST_INSIDE";
+
+/// The name by which the harness knows the test that says this.
+macro_rules! this_test {
+    () => {{
+        fn here() {}
+        let path = std::any::type_name_of_val(&here);
+        path.strip_prefix("tests::").and_then(|path| path.strip_suffix("::here")).expect("a test of this binary")
+    }};
+}
+pub(crate) use this_test;
+
+/// A pid namespace of one's own, in which the process is the first; for who is root.
+pub(crate) const PIDS: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+/// The same for everybody else: as root of a user namespace that has this account alone.
+pub(crate) const USER_PIDS: [&str; 7] =
+    ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--user", "--map-root-user"];
+/// The same with the further accounts of this one (subuid(5)).
+const ACCOUNTS_PIDS: [&str; 8] =
+    ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--user", "--map-root-user", "--map-auto"];
 
 /// Words that can be put in front of a command: the first of these under which `true` runs.
-pub(crate) fn first_that_runs(candidates: &[&[&str]]) -> Option<Vec<String>> {
+pub(crate) fn first_that_runs<'a>(candidates: &[&'a [&'a str]]) -> Option<&'a [&'a str]> {
     let runs = |words: &[&str]| {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let found = candidates.iter().find(|words| runs(words))?;
-    Some(found.iter().map(|&word| word.to_owned()).collect())
+    candidates.iter().copied().find(|words| runs(words))
 }
 
 /// Whether this process is root over other accounts too, so that the test goes on. Where it is not, the whole test is run
-/// again, in a user namespace that has the further accounts of this one (subuid(5)); or left out.
+/// again where it is; or left out.
 pub(crate) fn as_root(test: &str) -> bool {
     if is_root_over_others() {
         return true;
     }
-    assert!(std::env::var_os(INSIDE).is_none(), "{test}: a user namespace that has no other accounts");
-    let Some(words) = first_that_runs(&[&["unshare", "--user", "--map-root-user", "--map-auto"]]) else {
-        left_out(test, "this user is not root, and has no further accounts (subuid)");
-        return false;
-    };
-    let mut again = Command::new(&words[0]);
+    assert!(!is_run_again(), "{test}: a user namespace that has no other accounts");
+    match first_that_runs(&[&ACCOUNTS_PIDS]) {
+        Some(words) => run_again(words, test),
+        None => left_out(test, "this user is not root, and has no further accounts (subuid)"),
+    }
+    false
+}
+
+/// Whether this process sees what every process of its pid namespace carries, so that the test goes on. An ordinary user
+/// does not, and everybody's daemons come and go; so the whole test is run again in a pid namespace of its own. Where that
+/// cannot be had it goes on here, and may fail because of others.
+pub(crate) fn sees_every_process(test: &str) -> bool {
+    if rustix::process::geteuid().is_root() || is_run_again() {
+        return true;
+    }
+    let words = first_that_runs(&[&USER_PIDS]);
+    if let Some(words) = words {
+        run_again(words, test);
+    }
+    words.is_none()
+}
+
+fn is_run_again() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
+
+fn run_again(words: &[&str], test: &str) {
+    let mut again = Command::new(words[0]);
     again.args(&words[1..]).arg(std::env::current_exe().expect("this binary")).args(["--exact", test, "--nocapture"]);
     let output = ends(again.env(INSIDE, "1").stdin(Stdio::null()), 0);
-    assert!(super::ends::text(&output.stdout).contains(" 1 passed"), "{test} is not the name of this test");
-    false
+    assert!(text(&output.stdout).contains(" 1 passed"), "{test} is not the name of this test");
+    pass_on(&text(&output.stderr));
 }
 
 /// The accounts that tests give things to are ours to use: see `uid_map` in user_namespaces(7).
