@@ -263,7 +263,7 @@ fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwh
     let sops = Sops::new();
     sops.unsettled_write();
     sops.stay("before-decrypt");
-    let slow = Run::of(sops.set(&["--ttl", "1s", "--on-lost", "echo told: $LOCKED_LOST_CAUSE"], "C", "3"));
+    let slow = Run::of(sops.set(&["--ttl", "3s", "--on-lost", "echo told: $LOCKED_LOST_CAUSE"], "C", "3"));
     sops.came_to("before-decrypt");
     // Its first grant ends while it proves, and another takes the lease and proves too.
     let next = Run::of(sops.set(&["--wait", "50s"], "D", "4"));
@@ -289,7 +289,7 @@ fn a_proof_that_outlasts_the_grant_is_no_reason_to_stop_when_nobody_came() {
     let sops = Sops::new();
     sops.unsettled_write();
     sops.stay("before-decrypt");
-    let slow = Run::of(sops.set(&["--ttl", "1s"], "C", "3"));
+    let slow = Run::of(sops.set(&["--ttl", "3s"], "C", "3"));
     sops.came_to("before-decrypt");
     let board = sops.stage.world.status();
     sops.stage.world.has_expired(board[0]["resource"].as_str().expect("the file's name"));

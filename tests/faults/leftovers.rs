@@ -55,7 +55,7 @@ fn a_descendant_that_lives_on_is_waited_for_and_its_end_lets_the_next_one_in_at_
 
 #[test]
 fn a_descendant_that_outlives_the_ttl_is_ended_before_the_next_one_starts() {
-    let (stage, daemon) = orphaned("1s");
+    let (stage, daemon) = orphaned("3s");
     let next = stage.start("next", &["--wait", "50s", "-r", "test:x"]).begins(&stage, "next");
     assert!(!lives(daemon));
     stage.raise("next");
@@ -67,9 +67,9 @@ fn a_descendant_that_outlives_the_ttl_is_ended_before_the_next_one_starts() {
 #[test]
 fn wrapper_and_keeper_both_frozen_past_the_ttl_find_their_tree_ended_by_the_next_one() {
     let stage = Stage::new();
-    let one = stage.start_shell("one", &["--ttl", "1s", "-r", "test:x"], "setsid $ME & $ME").begins(&stage, "one");
+    let one = stage.start_shell("one", &["--ttl", "3s", "-r", "test:x"], "setsid $ME & $ME").begins(&stage, "one");
     let keeper = one.keeper();
-    freeze(keeper);
+    stage.freeze_outside_the_store(keeper);
     freeze(one.wrapper());
     let next = stage.start("next", &["--wait", "50s", "-r", "test:x"]).begins(&stage, "next");
     stage.raise("next");
@@ -89,7 +89,7 @@ fn who_stands_below_a_dead_holder_does_not_end_itself() {
     let nested =
         "trap '' TERM; while [ ! -e $GO ]; do sleep 0.02; done; $LOCKED -r test:x --wait 20s true; echo $? > done";
     let line = "setsid sh -c \"$NESTED\" & wait".to_owned();
-    let mut command = stage.command("one", &["--ttl", "1s", "-r", "test:x"], &["sh".into(), "-c".into(), line]);
+    let mut command = stage.command("one", &["--ttl", "3s", "-r", "test:x"], &["sh".into(), "-c".into(), line]);
     command.env("NESTED", nested).env("GO", stage.flag("go")).env("LOCKED", env!("CARGO_BIN_EXE_locked"));
     let one = Run::of(command);
     so("the nested shell waits", || stage.inhabitants().len() >= 4);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::world::apart::{PIDS, USER_PIDS, as_root, first_that_runs, sees_every_process, this_test};
 use crate::world::ends::{left_out, so};
-use crate::world::processes::{carriers, kill};
+use crate::world::processes::kill;
 
 use super::actor;
 use super::log;
@@ -54,9 +54,9 @@ fn the_death_of_a_holder_in_another_pid_namespace_is_proven_where_possible() {
     let stage = Stage::new();
     stage.next_gets_in("warm", &["-r", "test:warm"]);
     let inside = start_apart(&stage, apart, "inside", &["-r", "test:x"], "$ME").begins(&stage, "inside");
-    carriers("FAULTS_ID=inside").into_iter().for_each(kill);
+    stage.of_run("inside").into_iter().for_each(kill);
     let _killed = inside.ends();
-    so("all of it is gone", || carriers("FAULTS_ID=inside").is_empty());
+    so("all of it is gone", || stage.of_run("inside").is_empty());
     stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x"]);
     log::check(&stage.log());
 }

@@ -126,7 +126,7 @@ fn schedule(seed: u64, round: u64) {
     }
     so(&format!("{story}: nothing is left"), || stage.inhabitants().is_empty());
     // Every lease has ended, or ends within its TTL, or is proven gone.
-    stage.next_gets_in("last", &["--wait", "50s", "--ttl", "2s", "-r", "test:x", "-r", "test:y"]);
+    stage.next_gets_in("last", &["--wait", "50s", "-r", "test:x", "-r", "test:y"]);
     assert_eq!((stage.leases(), stage.tickets()), (0, 0), "{story}");
     println!("{story}");
     log::check(&stage.log());

@@ -5,10 +5,11 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::world::World;
 use crate::world::ends::{so, until};
-use crate::world::processes::{children, kill};
+use crate::world::processes::{carriers, children, freeze, kill, thaw};
 
 use super::actor;
 use super::log::{self, Life};
@@ -85,7 +86,27 @@ impl Stage {
 
     /// Everything of this world that lives.
     pub(crate) fn inhabitants(&self) -> Vec<u32> {
-        crate::world::processes::carriers(&format!("LOCKED_STATE_DIR={}", self.world.state().display()))
+        carriers(&format!("LOCKED_STATE_DIR={}", self.world.state().display()))
+    }
+
+    /// Those of them that belong to the run of this name.
+    pub(crate) fn of_run(&self, id: &str) -> Vec<u32> {
+        let named = carriers(&format!("{}={id}", actor::ID));
+        self.inhabitants().into_iter().filter(|pid| named.contains(pid)).collect()
+    }
+
+    /// Freezes it where it does not hold the store's file: SQLite's lock would be frozen with it, for everybody.
+    pub(crate) fn freeze_outside_the_store(&self, pid: u32) {
+        so("it is frozen outside of the store", || {
+            freeze(pid);
+            let database = self.world.database();
+            database.busy_timeout(Duration::ZERO).expect("no timeout");
+            let is_outside = database.execute_batch("begin immediate; rollback").is_ok();
+            if !is_outside {
+                thaw(pid);
+            }
+            is_outside
+        });
     }
 
     /// Waits until nothing of this world lives any more.

@@ -51,7 +51,7 @@ fn a_frozen_store_stops_the_child_before_the_ttl() {
     let last = i64::try_from(stage.lives()[0].last_ns / 1_000_000).expect("ms");
     assert!(last < others_from, "it lived at {last}, and others might have come from {others_from} on");
     frozen.execute_batch("rollback").expect("thawed");
-    stage.next_gets_in("next", &["--ttl", "2s", "--wait", "50s", "-r", "test:x"]);
+    stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x"]);
     log::check(&stage.log());
     stage.is_empty_soon();
 }
@@ -128,12 +128,12 @@ fn a_store_that_may_not_be_read_for_a_while_kills_nobody() {
 #[test]
 fn a_child_that_runs_for_three_ttls_keeps_its_lease() {
     let stage = Stage::new();
-    let one = stage.start("one", &["--ttl", "1s", "-r", "test:x"]);
+    let one = stage.start("one", &["--ttl", "3s", "-r", "test:x"]);
     stage.alive("one");
-    let next = stage.start("next", &["--ttl", "1s", "--wait", "10m", "-r", "test:x"]);
+    let next = stage.start("next", &["--wait", "10m", "-r", "test:x"]);
     stage.raise("next");
     so("it stands in line", || stage.tickets() == 1);
-    stage.world.is_renewed_for("test:x", Duration::from_secs(3));
+    stage.world.is_renewed_for("test:x", Duration::from_secs(9));
     assert!(!stage.has_begun("next"));
     stage.raise("one");
     assert_eq!(one.ends().code, Some(0));

@@ -19,7 +19,7 @@ fn taken_away_by(statement: &str) {
     assert_eq!(ended.code, Some(77), "{statement}: {}", ended.said);
     assert!(tree.into_iter().all(|pid| !lives(pid)), "{statement}: something is left");
     stage.is_empty_soon();
-    stage.next_gets_in("next", &["--ttl", "3s", "--wait", "50s", "-r", "test:x"]);
+    stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x"]);
 }
 
 #[test]
