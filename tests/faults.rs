@@ -14,3 +14,4 @@ mod schedules;
 mod stage;
 mod store;
 mod taken;
+mod unsettled;

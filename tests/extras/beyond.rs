@@ -24,7 +24,7 @@ fn after_a_killed_sudo_run_nobody_is_let_in_for_a_ttl() {
     let stage = Stage::bare();
     let path = sudo(&stage);
     let mut command = stage.locked(1);
-    command.env("PATH", path).args(["--ttl", "2s", "-r", RESOURCE, "sudo", "sh", "-c", "echo up; exec sleep 600"]);
+    command.env("PATH", path).args(["--ttl", "3s", "-r", RESOURCE, "sudo", "sh", "-c", "echo up; exec sleep 600"]);
     let run = Held::start(&mut command);
     let keeper = child_of(run.pid());
     let child = child_of(keeper);
@@ -133,7 +133,7 @@ fn a_process_that_became_root_keeps_everybody_out_where_possible() {
     let Some(place) = place_of_nobody(this_test!()) else { return };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; wait";
-    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", script]));
+    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "3s", "-r", RESOURCE, "sh", "-c", script]));
     let root = Mortal(run.line.parse().expect("a process id"));
     let keeper = child_of(run.pid());
     kill(run.pid());
@@ -147,7 +147,7 @@ fn a_process_that_became_root_keeps_everybody_out_where_possible() {
     for session in [1, 2] {
         // Longer than the TTL.
         let mut command = by_nobody(place.path(), session);
-        let output = command.args(["--wait", "3s", "-r", RESOURCE, "true"]).output().expect("runs");
+        let output = command.args(["--wait", "4s", "-r", RESOURCE, "true"]).output().expect("runs");
         assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains(&reason), "{}", text(&output.stderr));
     }
@@ -183,7 +183,7 @@ fn a_killed_program_whose_process_became_root_keeps_everybody_out_where_possible
     };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; kill -9 $$";
-    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "2s", "-r", RESOURCE, "sh", "-c", script]));
+    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "10s", "-r", RESOURCE, "sh", "-c", script]));
     let root = Mortal(run.line.parse().expect("a process id"));
     let output = run.ended();
     assert_eq!(output.status.signal(), Some(9), "the program's own end goes out: {}", text(&output.stderr));

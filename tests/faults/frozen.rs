@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::world::board;
 use crate::world::ends::{so, until};
 use crate::world::processes::{children, freeze, is_halted, kill, lives, signal, thaw};
 
-use super::actor::{self, FOR, ID, LOG};
+use super::actor::{self, ID, LOG, UNTIL};
 use super::log;
 use super::stage::{Run, Stage};
 
@@ -39,11 +40,19 @@ fn the_checker_catches_two_that_run_without_locked() {
     let bare = |id: &str, token: &str| {
         let words = actor::words();
         let mut command = stage.world.command(&words[0]);
-        command.args(&words[1..]).env(LOG, stage.log()).env(ID, id).env(FOR, "300");
+        command.args(&words[1..]).env(LOG, stage.log()).env(ID, id).env(UNTIL, stage.flag("enough"));
         command.env("LOCKED_RESOURCES", "test:x").env("LOCKED_TOKENS", token).stdout(std::process::Stdio::null());
         command.spawn().expect("starts")
     };
-    for mut child in [bare("a", "1"), bare("b", "2")] {
+    let both = [bare("a", "1"), bare("b", "2")];
+    // Each beats once more after both have begun.
+    stage.alive("a");
+    stage.alive("b");
+    let text = || std::fs::read_to_string(stage.log()).expect("log");
+    let so_far = text().len();
+    so("both go on", || ["beat a ", "beat b "].iter().all(|beat| text()[so_far..].contains(beat)));
+    stage.raise("enough");
+    for mut child in both {
         assert!(child.wait().expect("ends").success());
     }
     assert_eq!(log::overlaps(&stage.lives()).len(), 1, "{:?}", stage.lives());
@@ -170,7 +179,8 @@ fn a_go_that_comes_after_the_lease_was_lost_starts_nothing() {
 /// A run that renews every few milliseconds. Its first grant lasts for two of these heartbeats, and is lost on a busy
 /// machine; then there is another.
 fn beats_quickly(stage: &Stage) -> Run {
-    let options = ["--ttl", "6s", "--heartbeat", "10ms", "-r", "test:x"];
+    let times = ["--ttl", "6s", "--heartbeat", "10ms", "--renew-deadline", "5s", "--grace", "100ms"];
+    let options = [&times[..], &["-r", "test:x"]].concat();
     until("one has been renewed", || {
         let mut one = stage.start_shell("one", &options, HEARS);
         let renewed =
@@ -197,14 +207,14 @@ fn a_keeper_does_not_wait_for_a_wrapper_that_does_not_listen() {
     // More than a socket holds: the kernel counts each packet with its own overhead, which is not below this.
     let buffer = std::fs::read_to_string("/proc/sys/net/core/wmem_default").expect("the size of a socket's buffer");
     let enough = buffer.trim().parse::<usize>().expect("bytes") / 640;
-    let (mut renewals, mut last) = (0, 0);
+    let (database, mut renewals, mut last) = (stage.world.database(), 0, 0);
     so("the keeper has said more than the socket holds", || {
-        let now = stage.world.ends_at("test:x");
+        let now = board::ends_at(&database, "test:x");
         renewals += usize::from(now != last);
         last = now;
         renewals > enough
     });
-    stage.world.is_renewed_for("test:x", TTL);
+    stage.world.is_renewed_for("test:x", 2 * TTL);
     assert!(!stage.has_begun("next"), "the keeper goes on renewing");
     thaw(one.wrapper());
     has_woken_up(&stage, &one);
