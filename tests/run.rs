@@ -6,7 +6,6 @@ mod damage;
 mod hammer;
 mod holding;
 mod meanwhile;
-mod process;
 mod quarantined;
 mod redirects;
 mod restoring;

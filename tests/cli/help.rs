@@ -38,7 +38,7 @@ fn every_verb_has_an_example() {
 fn every_example_works_as_it_stands() {
     let stage = Stage::new();
     stage.world.encrypted("secrets/x.sops.yaml", "first: one\n", "yaml");
-    let programs = stage.script("status", "true");
+    let programs = stage.world.script("status", "true");
     fs::copy(programs.join("status"), stage.world.work().join("deploy.sh")).expect("copied");
     fs::create_dir_all(stage.world.root().join("home/.local/share/bash-completion/completions")).expect("directory");
     let mut lines = examples(&help(&stage, &[]));

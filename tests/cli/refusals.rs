@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::mask::masked;
-use crate::run::stage::{self, DOTENV, FILE, RESOURCE, Stage, ends, says, silent};
+use crate::run::stage::{self, DOTENV, FILE, RESOURCE, Stage, ends, says, silent, text};
 
 #[track_caller]
 fn refused(stage: &Stage, command: &mut std::process::Command, status: i32, expected: &[&str]) {
@@ -118,19 +118,22 @@ fn no_session() {
     assert_eq!(said, "", "a value that is no UUID names a session too, where it is not ours to define");
     let said = says(stage.set(1, &[], "A", "1").env("LOCKED_SESSION", "me"), 64);
     assert!(said.contains("LOCKED_SESSION") || said.contains("--session"), "{said}");
-    // Nothing above lasts: the process is adopted by init, and has no session to speak of.
+    // Nothing above lasts: the process is adopted by what adopts orphans here, a clock of the test's own. (Elsewhere that
+    // is the first process, or whoever among the test's own ancestors has asked for it.)
     let script = format!(
         "('{}' acquire x:y >out 2>err; echo $? >status.part; mv status.part status) </dev/null &",
         env!("CARGO_BIN_EXE_locked")
     );
-    let mut command = stage.world.command("setsid");
-    assert!(command.args(["-f", "sh", "-c", &script]).status().expect("setsid runs").success());
-    let status = stage::until("it ends", || std::fs::read_to_string(stage.world.work().join("status")).ok());
-    let said = std::fs::read_to_string(stage.world.work().join("err")).expect("err");
-    if status.trim() == "0" {
-        // Where the test's own ancestors adopt orphans (a subreaper that is an agent), there is an anchor after all.
-        return;
-    }
+    let clock = stage.world.root().join("cron");
+    let perl = text(&ends(stage.world.command("sh").args(["-c", "command -v perl"]), 0).stdout);
+    std::os::unix::fs::symlink(perl.trim(), &clock).expect("link");
+    // PR_SET_CHILD_SUBREAPER; then every child is awaited, the adopted ones too.
+    let adopts = "syscall(PRCTL, 36, 1, 0, 0, 0) == 0 or die $!; \
+                  system('setsid', '-f', 'sh', '-c', $ARGV[0]); 1 while wait() > 0";
+    let adopts = adopts.replace("PRCTL", if cfg!(target_arch = "x86_64") { "157" } else { "167" });
+    ends(stage.world.command(&clock).args(["-e", &adopts, &script]), 0);
+    let read = |name| std::fs::read_to_string(stage.world.work().join(name)).expect("it has ended");
+    let (status, said) = (read("status"), read("err"));
     assert_eq!(status.trim(), "64", "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("REFUSED: no process above this one lasts until the next command"), "{said}");
@@ -156,7 +159,7 @@ fn a_verb_that_is_not_there_yet() {
             )
         );
     }
-    let directory = stage.script("doctor", "echo the program");
+    let directory = stage.world.script("doctor", "echo the program");
     let mut command = stage.locked(1);
     command.env("PATH", stage::in_front(&directory)).args(["-q", "run", "--", "doctor"]);
     assert_eq!(silent(&mut command), "the program\n", "what it advises works");
@@ -200,7 +203,7 @@ fn a_program_that_is_not_there() {
     let said = says(stage.locked(1).arg("no-such-program"), 127);
     assert_eq!(said.lines().count(), 1);
     assert!(said.starts_with("locked: ") && said.contains("no-such-program"), "{said}");
-    let directory = stage.script("held", "true");
+    let directory = stage.world.script("held", "true");
     std::fs::set_permissions(directory.join("held"), std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .expect("mode");
     let said = says(stage.locked(1).arg(directory.join("held")), 126);

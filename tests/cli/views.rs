@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::run::stage::{FILE, RESOURCE, Stage, ends, silent};
+use crate::run::stage::{FILE, RESOURCE, Stage, ends, json, silent};
 
 #[track_caller]
 fn fields(object: &Value) -> Vec<&str> {
@@ -70,8 +70,7 @@ fn history_is_newest_first_and_can_be_narrowed() {
 #[test]
 fn explain_says_what_and_why_and_runs_nothing() {
     let stage = Stage::new();
-    let answer: Value =
-        stage.json(stage.locked(1).args(["explain", "--json", "--", "sops", "set", FILE, "[\"A\"]", "1"]));
+    let answer: Value = json(stage.locked(1).args(["explain", "--json", "--", "sops", "set", FILE, "[\"A\"]", "1"]));
     assert_eq!((&answer["decision"], &answer["rule"]), (&"lock".into(), &"sops.set".into()));
     assert_eq!(answer["program"], crate::world::real_sops().display().to_string());
     for field in ["resources", "scope", "writes", "reason", "ttl_ms", "canary"] {
@@ -79,7 +78,7 @@ fn explain_says_what_and_why_and_runs_nothing() {
     }
     let text = silent(stage.locked(1).args(["explain", "--", "sops", "decrypt", FILE]));
     assert!(text.starts_with("decision: pass\n") && text.contains("reason:   "), "{text}");
-    let missing: Value = stage.json(stage.locked(1).args(["-r", "x:y", "explain", "--json", "--", "no-such-program"]));
+    let missing: Value = json(stage.locked(1).args(["-r", "x:y", "explain", "--json", "--", "no-such-program"]));
     assert_eq!((&missing["decision"], &missing["program"]), (&"lock".into(), &Value::Null), "{missing}");
     assert_eq!(stage.history().len() + stage.status().len(), 0);
 }

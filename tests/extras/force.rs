@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::stage::{
-    FILE, RESOURCE, Running, Stage, bounded, child_of, ends, in_front, is_gone, json_in, kill, says, until,
-};
+use crate::world::World;
+
+use super::stage::{FILE, Held, RESOURCE, Stage, bounded, child_of, ends, in_front, json_in, kill, lives, says, so};
 
 const FORCE: [&str; 3] = ["--force", "--reason", "night fix"];
 
@@ -49,7 +49,7 @@ fn a_forced_write_is_proven_and_the_ledger_learns_of_it() {
     assert!(spooled(&stage).is_empty());
     let history = stage.history();
     let forced = history.iter().find(|row| row["note"] == "forced: night fix").expect("told");
-    assert_eq!((&forced["ended_as"], &forced["holder"]), (&"completed".into(), &"00000001".into()));
+    assert_eq!((&forced["ended_as"], &forced["holder"]), (&"completed".into(), &"01010101".into()));
     assert!(forced["receipt"].is_string());
     assert_eq!(history.len(), 2);
 }
@@ -70,11 +70,11 @@ fn a_reason_is_needed_and_neither_is_inherited() {
 #[test]
 fn a_holder_a_quarantine_and_wrong_options_are_not_forced() {
     let stage = Stage::with_file();
-    let held = Running::start(&mut stage.shell(1, &[], "echo up; cat"));
+    let held = Held::start(&mut stage.shell(1, &[], "echo up; cat"));
     let options = [&FORCE[..], &["-n"]].concat();
     ends(&mut stage.shell(2, &options, "echo ran > ran"), 75);
     held.let_go();
-    let breaks = stage.script("sops", ": > secrets/app.yaml");
+    let breaks = stage.world.script("sops", ": > secrets/app.yaml");
     ends(stage.set(1, &[], "c", "v").env("PATH", in_front(&breaks)), 72);
     ends(&mut stage.set(2, &FORCE, "c", "v"), 72);
     let options = [&FORCE[..], &["--ttl", "1s", "--heartbeat", "5s"]].concat();
@@ -92,7 +92,7 @@ fn without_a_state_directory_it_runs_and_says_that_nothing_is_recorded() {
     let said = says(command.env("LOCKED_STATE_DIR", "/dev/null/state"), 0);
     assert!(said.contains("nothing could be recorded"), "{said}");
     assert_eq!(fs::read_dir(stage.world.root().join("tmp")).expect("tmp").count(), 0, "the stand-in is gone");
-    let breaks = stage.script("sops", ": > secrets/app.yaml");
+    let breaks = stage.world.script("sops", ": > secrets/app.yaml");
     let mut command = stage.set(1, &FORCE, "d", "v");
     let said = says(command.env("LOCKED_STATE_DIR", "/dev/null/state").env("PATH", in_front(&breaks)), 72);
     assert!(said.contains("how the file was before is kept below"), "{said}");
@@ -102,7 +102,7 @@ fn without_a_state_directory_it_runs_and_says_that_nothing_is_recorded() {
 fn a_bad_forced_write_is_quarantined_when_the_store_is_back() {
     let stage = Stage::with_file();
     down(&stage);
-    let breaks = stage.script("sops", ": > secrets/app.yaml");
+    let breaks = stage.world.script("sops", ": > secrets/app.yaml");
     ends(stage.set(1, &FORCE, "c", "v").env("PATH", in_front(&breaks)), 72);
     back(&stage);
     let said = says(&mut stage.set(2, &[], "c", "v"), 72);
@@ -127,12 +127,20 @@ fn a_forced_run_has_its_keeper_and_outlives_the_ttl() {
     let stage = Stage::bare();
     down(&stage);
     let options = [&FORCE[..], &["--ttl", "1s"]].concat();
-    ends(&mut stage.shell(1, &options, "sleep 2; test -z \"$LOCKED_RESOURCES$LOCKED_TOKENS\""), 0);
-    let run = Running::start(&mut stage.shell(1, &FORCE, "echo $$; exec sleep 600"));
-    let (keeper, child) = (child_of(run.pid()).expect("the keeper"), run.line.parse().expect("a process id"));
+    let script = "echo up; cat; test -z \"$LOCKED_RESOURCES$LOCKED_TOKENS\"";
+    let run = Held::start(&mut stage.shell(1, &options, script));
+    // Its own store is down; another one has a clock. A lease that is as short and younger runs out twice.
+    let other = World::new();
+    for resource in ["test:a", "test:b"] {
+        ends(other.locked_as(2).args(["--ttl", "1s", "acquire", resource]), 0);
+        other.has_expired(resource);
+    }
+    run.let_go();
+    let run = Held::start(&mut stage.shell(1, &FORCE, "echo $$; exec sleep 600"));
+    let (keeper, child) = (child_of(run.pid()), run.line.parse().expect("a process id"));
     kill(run.pid());
-    until("the keeper ends", || is_gone(keeper).then_some(()));
-    assert!(is_gone(child));
+    so("the keeper ends", || !lives(keeper));
+    assert!(!lives(child));
     back(&stage);
     assert_eq!(stage.history().len(), 2, "told by the verb itself");
     assert_eq!(stage.history()[0]["ended_as"], "failed");
@@ -142,7 +150,7 @@ fn a_forced_run_has_its_keeper_and_outlives_the_ttl() {
 fn a_forced_run_is_told_only_when_it_has_ended() {
     let stage = Stage::bare();
     down(&stage);
-    let run = Running::start(&mut stage.shell(1, &FORCE, "echo up; cat"));
+    let run = Held::start(&mut stage.shell(1, &FORCE, "echo up; cat"));
     back(&stage);
     assert!(stage.history().is_empty());
     assert_eq!(spooled(&stage).len(), 1);
@@ -154,13 +162,13 @@ fn a_forced_run_is_told_only_when_it_has_ended() {
 fn what_a_crashed_forced_run_left_is_proven_by_the_next() {
     let stage = Stage::with_file();
     down(&stage);
-    let writes = stage.script("sops", "echo broken > secrets/app.yaml; echo up; exec sleep 600");
-    let run = Running::start(stage.set(1, &FORCE, "c", "v").env("PATH", in_front(&writes)));
-    let keeper = child_of(run.pid()).expect("the keeper");
+    let writes = stage.world.script("sops", "echo broken > secrets/app.yaml; echo up; exec sleep 600");
+    let run = Held::start(stage.set(1, &FORCE, "c", "v").env("PATH", in_front(&writes)));
+    let keeper = child_of(run.pid());
+    let child = child_of(keeper);
     kill(keeper);
     kill(run.pid());
-    let child_is_gone = || child_of(keeper).is_none().then_some(());
-    until("the child dies with its keeper", child_is_gone);
+    so("the child dies with its keeper", || !lives(child));
     back(&stage);
     let (status, said) = bounded(&mut stage.set(2, &[], "c", "v"));
     assert_eq!(status, Some(72), "{said}");
@@ -193,12 +201,12 @@ fn what_a_stopped_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
     let stage = Stage::bare();
     down(&stage);
     let mut command = stage.locked(1);
-    let sudo = in_front(&stage.script("sudo", "exec \"$@\""));
+    let sudo = in_front(&stage.world.script("sudo", "exec \"$@\""));
     command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
-    let run = Running::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
-    let keeper = child_of(run.pid()).expect("the keeper");
+    let run = Held::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
+    let keeper = child_of(run.pid());
     kill(run.pid());
-    until("the keeper ends", || is_gone(keeper).then_some(()));
+    so("the keeper ends", || !lives(keeper));
     back(&stage);
     for session in [1, 2] {
         let said = says(&mut stage.shell(session, &["-n"], "true"), 75);

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::stage::{RESOURCE, Running, Stage, ends, is_gone, json_in, text};
+use super::stage::{Held, RESOURCE, Stage, ends, json_in, lives, text};
 
 /// A run that loses its lease as soon as it is up. Its first line is the child's process id.
-fn losing(stage: &Stage, options: &[&str]) -> Running {
+fn losing(stage: &Stage, options: &[&str]) -> Held {
     let options: Vec<&str> = [&["--ttl", "2s"], options].concat();
-    let run = Running::start(&mut stage.shell(1, &options, "echo $$ > pid; echo $$; exec sleep 600"));
+    let run = Held::start(&mut stage.shell(1, &options, "echo $$ > pid; echo $$; exec sleep 600"));
     stage.steal_all();
     run
 }
@@ -24,7 +24,7 @@ fn it_runs_once_after_the_tree_is_gone_and_knows_why() {
     assert_eq!(output.status.code(), Some(77));
     let told = fs::read_to_string(stage.world.work().join("told")).expect("it ran");
     assert_eq!(told, format!("{RESOURCE} gone\ngone\n"));
-    assert!(is_gone(child.parse().expect("pid")));
+    assert!(!lives(child.parse().expect("pid")));
     assert!(text(&output.stderr).lines().any(|line| line == "out"), "its output is no output of the program");
 }
 
@@ -32,7 +32,7 @@ fn it_runs_once_after_the_tree_is_gone_and_knows_why() {
 fn the_twin_in_the_environment_serves_too_and_a_failure_is_said() {
     let stage = Stage::bare();
     let mut command = stage.shell(1, &["--ttl", "2s", "--report", "r.json"], "echo up; exec sleep 600");
-    let run = Running::start(command.env("LOCKED_ON_LOST", "exit 3 # hunter2"));
+    let run = Held::start(command.env("LOCKED_ON_LOST", "exit 3 # hunter2"));
     stage.steal_all();
     let output = run.ended();
     assert_eq!(output.status.code(), Some(77));
@@ -49,7 +49,7 @@ fn it_does_not_run_when_nothing_was_lost() {
         let status = if script == "exit 0" { 0 } else { 4 };
         ends(&mut stage.shell(1, &["--on-lost", "echo lost >> told"], script), status);
     }
-    let held = Running::start(&mut stage.shell(2, &[], "echo up; cat"));
+    let held = Held::start(&mut stage.shell(2, &[], "echo up; cat"));
     ends(&mut stage.shell(1, &["-n", "--on-lost", "echo lost >> told"], "true"), 75);
     held.let_go();
     assert!(!stage.world.work().join("told").exists());
@@ -58,8 +58,8 @@ fn it_does_not_run_when_nothing_was_lost() {
 #[test]
 fn a_lease_that_was_gone_when_the_program_had_ended_is_lost_too() {
     let stage = Stage::bare();
-    let run = Running::start(&mut stage.shell(1, &["--on-lost", "echo $LOCKED_LOST_CAUSE >> told"], "echo up; cat"));
+    let run = Held::start(&mut stage.shell(1, &["--on-lost", "echo $LOCKED_LOST_CAUSE >> told"], "echo up; cat"));
     stage.steal_all();
-    assert_eq!(run.let_go().status.code(), Some(77));
+    assert_eq!(run.finish().status.code(), Some(77));
     assert_eq!(fs::read_to_string(stage.world.work().join("told")).expect("it ran"), "gone\n");
 }

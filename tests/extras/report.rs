@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::stage::{FILE, RESOURCE, Running, Stage, child_of, ends, in_front, json_in, kill, says, until};
+use super::stage::{FILE, Held, RESOURCE, Stage, child_of, ends, in_front, json_in, kill, lives, says, so};
 
 /// The report of a run that is given `--report r.json` and must exit so.
 #[track_caller]
@@ -63,7 +63,7 @@ fn a_failed_command_is_kept_and_a_signal_is_told_as_one() {
 fn a_bad_file_and_the_refusal_after_it_are_told() {
     let stage = Stage::with_file();
     let breaks =
-        stage.script("sops", "for w in \"$@\"; do [ \"$w\" = decrypt ] && exit 128; done; : > secrets/app.yaml");
+        stage.world.script("sops", "for w in \"$@\"; do [ \"$w\" = decrypt ] && exit 128; done; : > secrets/app.yaml");
     let mut command = stage.set(1, &REPORT, "c", "v");
     let told = reported(&stage, command.env("PATH", in_front(&breaks)), 72);
     assert_eq!((&told["ended"], &told["files"][0]["verdict"]), (&json!("quarantined"), &json!("bad")));
@@ -77,11 +77,11 @@ fn a_bad_file_and_the_refusal_after_it_are_told() {
 #[test]
 fn a_busy_resource_is_told_with_who_has_it() {
     let stage = Stage::bare();
-    let held = Running::start(&mut stage.shell(1, &["--operation", "deploy"], "echo up; cat"));
+    let held = Held::start(&mut stage.shell(1, &["--operation", "deploy"], "echo up; cat"));
     let told = reported(&stage, &mut stage.shell(2, &["-n", "--report", "r.json"], "true"), 75);
     assert_eq!((&told["decision"], &told["exit"]), (&json!("refuse"), &json!({"code": 75})));
     let holder = &told["holders"][0];
-    assert_eq!((&holder["resource"], &holder["holder"]), (&json!(RESOURCE), &json!("00000001")));
+    assert_eq!((&holder["resource"], &holder["holder"]), (&json!(RESOURCE), &json!("01010101")));
     assert_eq!((&holder["operation"], &holder["state"]), (&json!("deploy"), &json!("held")));
     held.let_go();
 }
@@ -106,7 +106,7 @@ fn an_unreachable_store_and_times_that_do_not_fit_are_told() {
 #[test]
 fn a_lost_lease_is_told_as_lost() {
     let stage = Stage::bare();
-    let run = Running::start(&mut stage.shell(1, &["--ttl", "2s", "--report", "r.json"], "echo up; exec sleep 600"));
+    let run = Held::start(&mut stage.shell(1, &["--ttl", "2s", "--report", "r.json"], "echo up; exec sleep 600"));
     stage.steal_all();
     assert_eq!(run.ended().status.code(), Some(77));
     let told = json_in(&stage.world.work().join("r.json"));
@@ -117,10 +117,10 @@ fn a_lost_lease_is_told_as_lost() {
 #[test]
 fn the_keeper_tells_when_the_wrapper_was_killed() {
     let stage = Stage::bare();
-    let run = Running::start(&mut stage.shell(1, &REPORT, "echo up; exec sleep 600"));
-    let keeper = child_of(run.pid()).expect("the keeper");
+    let run = Held::start(&mut stage.shell(1, &REPORT, "echo up; exec sleep 600"));
+    let keeper = child_of(run.pid());
     kill(run.pid());
-    until("the keeper has ended", || super::stage::is_gone(keeper).then_some(()));
+    so("the keeper has ended", || !lives(keeper));
     let told = json_in(&stage.world.work().join("r.json"));
     assert_eq!((&told["decision"], &told["exit"]), (&json!("lock"), &Value::Null));
     assert_eq!((&told["ended"], &told["reason"]), (&json!("lost"), &json!("the lease lost its wrapper")));

@@ -5,15 +5,14 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-use rusqlite::Connection;
+use std::time::Duration;
 
 use crate::world::World;
+use crate::world::ends::{so, until};
+use crate::world::processes::{carriers, children, freeze, kill, thaw};
 
 use super::actor;
 use super::log::{self, Life};
-use super::processes::{self, BOUND, children, kill, so, until};
 
 /// A world and its log. When it goes, everything that was started in it is killed.
 pub(crate) struct Stage {
@@ -87,7 +86,27 @@ impl Stage {
 
     /// Everything of this world that lives.
     pub(crate) fn inhabitants(&self) -> Vec<u32> {
-        processes::carriers(&format!("LOCKED_STATE_DIR={}", self.world.state().display()))
+        carriers(&format!("LOCKED_STATE_DIR={}", self.world.state().display()))
+    }
+
+    /// Those of them that belong to the run of this name.
+    pub(crate) fn of_run(&self, id: &str) -> Vec<u32> {
+        let named = carriers(&format!("{}={id}", actor::ID));
+        self.inhabitants().into_iter().filter(|pid| named.contains(pid)).collect()
+    }
+
+    /// Freezes it where it does not hold the store's file: SQLite's lock would be frozen with it, for everybody.
+    pub(crate) fn freeze_outside_the_store(&self, pid: u32) {
+        so("it is frozen outside of the store", || {
+            freeze(pid);
+            let database = self.world.database();
+            database.busy_timeout(Duration::ZERO).expect("no timeout");
+            let is_outside = database.execute_batch("begin immediate; rollback").is_ok();
+            if !is_outside {
+                thaw(pid);
+            }
+            is_outside
+        });
     }
 
     /// Waits until nothing of this world lives any more.
@@ -100,20 +119,13 @@ impl Stage {
         self.world.state().join("locked.db")
     }
 
-    /// A hand of our own in the store's file.
-    pub(crate) fn hand(&self) -> Connection {
-        let connection = Connection::open(self.store()).expect("the store's file");
-        connection.busy_timeout(BOUND).expect("timeout");
-        connection
-    }
-
     pub(crate) fn sql(&self, statement: &str) -> usize {
-        self.hand().execute(statement, []).expect("sql")
+        self.world.database().execute(statement, []).expect("sql")
     }
 
     /// One number from the store.
     pub(crate) fn number(&self, query: &str) -> i64 {
-        self.hand().query_row(query, [], |row| row.get(0)).expect("query")
+        self.world.database().query_row(query, [], |row| row.get(0)).expect("query")
     }
 
     /// How many leases live.
@@ -125,13 +137,12 @@ impl Stage {
         self.number("select count(*) from tickets")
     }
 
-    /// A newcomer gets in (bounded), does its work and leaves; answers how long that took.
-    pub(crate) fn next_gets_in(&self, id: &str, options: &[&str]) -> Duration {
-        let began = Instant::now();
+    /// A newcomer gets in, does its work and leaves. Under the TTL of half an hour that these tests have when they name no
+    /// other, nobody gets in by waiting: it must have been settled or proven.
+    pub(crate) fn next_gets_in(&self, id: &str, options: &[&str]) {
         self.raise(id);
         let ended = self.start(id, options).ends();
         assert_eq!(ended.code, Some(0), "{id}: {}", ended.said);
-        began.elapsed()
     }
 }
 
@@ -144,7 +155,7 @@ impl Drop for Stage {
                 return;
             }
             left.into_iter().for_each(kill);
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::yield_now();
         }
     }
 }
@@ -189,17 +200,11 @@ impl Run {
 
     /// Waits until its child lives. A run that ends before says why in the failure.
     pub(crate) fn begins(mut self, stage: &Stage, id: &str) -> Self {
-        let began = Instant::now();
-        loop {
-            if stage.has_begun(id) {
-                return self;
-            }
-            assert!(began.elapsed() < BOUND, "{id} never began");
-            if self.has_ended() {
-                panic!("{id} ended before it began: {:?}", self.ends());
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        so(&format!("{id} begins, or ends before"), || stage.has_begun(id) || self.has_ended());
+        if !stage.has_begun(id) {
+            panic!("{id} ended before it began: {:?}", self.ends());
         }
+        self
     }
 
     /// Waits (bounded) until the wrapper has ended.

@@ -2,17 +2,36 @@
 #![forbid(unsafe_code)]
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use locked::clock::{Clock as _, SystemClock};
+
+use crate::world::board;
+use crate::world::ends::so;
+use crate::world::processes::lives;
+
+use super::actor;
 use super::log;
-use super::processes::lives;
-use super::stage::Stage;
+use super::stage::{Run, Stage};
 
 const TTL: [&str; 4] = ["--ttl", "2s", "-r", "test:x"];
 
+/// The deadline is thirty heartbeats away.
+const PATIENT: [&str; 6] = ["--ttl", "24s", "--heartbeat", "500ms", "-r", "test:x"];
+const HEARTBEAT: Duration = Duration::from_millis(500);
+
+/// Waits until three renews of [`PATIENT`] are overdue by the store's own clock. `database` was open before the store
+/// was in trouble.
+fn renews_in_vain(database: &rusqlite::Connection) {
+    let (clock, before) = (SystemClock::new(), board::ends_at(database, "test:x"));
+    let overdue = u128::try_from(before).expect("ms") - 24_000 + 3 * HEARTBEAT.as_millis();
+    so("three renews are overdue", || clock.now().0.as_millis() > overdue);
+    assert_eq!(board::ends_at(database, "test:x"), before, "none was granted");
+}
+
 /// Somebody else holds the file until the guard falls: SQLite's lock, which nobody refuses and nobody gets.
 fn frozen(stage: &Stage) -> rusqlite::Connection {
-    let hand = stage.hand();
+    let hand = stage.world.database();
     hand.execute_batch("begin exclusive").expect("exclusive");
     hand
 }
@@ -22,19 +41,17 @@ fn a_frozen_store_stops_the_child_before_the_ttl() {
     let stage = Stage::new();
     let one = stage.start("one", &TTL);
     let child = stage.alive("one");
-    let renewed_before = Instant::now();
     let frozen = frozen(&stage);
+    let others_from = board::ends_at(&frozen, "test:x");
     let ended = one.ends();
-    let after = renewed_before.elapsed();
     assert_eq!(ended.code, Some(77));
     assert!(ended.said.contains("could not be renewed before its deadline"), "{}", ended.said);
     assert!(!lives(child));
-    // The last good renew was sent before the store froze, so the child must have gone within a TTL from here.
-    let last = log::lives(&stage.log())[0].last_ns;
-    let first = log::lives(&stage.log())[0].first_ns;
-    assert!(Duration::from_nanos(u64::try_from(last - first).expect("ns")) < Duration::from_secs(2) + after);
+    // The child writes down the store's own clock.
+    let last = i64::try_from(stage.lives()[0].last_ns / 1_000_000).expect("ms");
+    assert!(last < others_from, "it lived at {last}, and others might have come from {others_from} on");
     frozen.execute_batch("rollback").expect("thawed");
-    stage.next_gets_in("next", &["--ttl", "2s", "--wait", "10s", "-r", "test:x"]);
+    stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x"]);
     log::check(&stage.log());
     stage.is_empty_soon();
 }
@@ -42,14 +59,13 @@ fn a_frozen_store_stops_the_child_before_the_ttl() {
 #[test]
 fn a_store_frozen_for_less_than_the_deadline_kills_nobody() {
     let stage = Stage::new();
-    let one = stage.start("one", &["--ttl", "6s", "-r", "test:x"]);
+    let one = stage.start("one", &PATIENT);
     stage.alive("one");
     for _ in 0..2 {
-        // Longer than a heartbeat, shorter than the deadline.
         let frozen = frozen(&stage);
-        std::thread::sleep(Duration::from_millis(1_700));
+        renews_in_vain(&frozen);
         frozen.execute_batch("rollback").expect("thawed");
-        std::thread::sleep(Duration::from_millis(1_200));
+        stage.world.is_renewed_for("test:x", HEARTBEAT);
     }
     stage.raise("one");
     let ended = one.ends();
@@ -90,13 +106,21 @@ fn a_store_that_is_gone_stops_the_child_whatever_is_in_its_place() {
 #[test]
 fn a_store_that_may_not_be_read_for_a_while_kills_nobody() {
     let stage = Stage::new();
-    let one = stage.start("one", &["--ttl", "6s", "-r", "test:x"]);
+    // Root may read what nobody may; this root may not.
+    let bounds = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
+    let front = if rustix::process::geteuid().is_root() { &bounds[..] } else { &["env"] };
+    let mut command = stage.world.command(front[0]);
+    command.args(&front[1..]).arg(env!("CARGO_BIN_EXE_locked")).args(PATIENT).args(actor::program());
+    stage.prepare(&mut command, "one");
+    let one = Run::of(command);
     stage.alive("one");
+    let database = stage.world.database();
+    board::ends_at(&database, "test:x");
     let mode = |mode| std::fs::set_permissions(stage.store(), std::fs::Permissions::from_mode(mode)).expect("mode");
     mode(0o000);
-    std::thread::sleep(Duration::from_millis(1_700));
+    renews_in_vain(&database);
     mode(0o600);
-    std::thread::sleep(Duration::from_millis(1_200));
+    stage.world.is_renewed_for("test:x", HEARTBEAT);
     stage.raise("one");
     assert_eq!(one.ends().code, Some(0));
 }
@@ -104,11 +128,12 @@ fn a_store_that_may_not_be_read_for_a_while_kills_nobody() {
 #[test]
 fn a_child_that_runs_for_three_ttls_keeps_its_lease() {
     let stage = Stage::new();
-    let one = stage.start("one", &["--ttl", "1s", "-r", "test:x"]);
+    let one = stage.start("one", &["--ttl", "3s", "-r", "test:x"]);
     stage.alive("one");
-    let next = stage.start("next", &["--ttl", "1s", "--wait", "20s", "-r", "test:x"]);
+    let next = stage.start("next", &["--wait", "10m", "-r", "test:x"]);
     stage.raise("next");
-    std::thread::sleep(Duration::from_millis(3_300));
+    so("it stands in line", || stage.tickets() == 1);
+    stage.world.is_renewed_for("test:x", Duration::from_secs(9));
     assert!(!stage.has_begun("next"));
     stage.raise("one");
     assert_eq!(one.ends().code, Some(0));

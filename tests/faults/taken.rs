@@ -1,8 +1,9 @@
 //! A lease is taken away while its command runs: nothing of the tree stays, whatever sessions and groups it made.
 #![forbid(unsafe_code)]
 
+use crate::world::processes::lives;
+
 use super::log;
-use super::processes::lives;
 use super::stage::Stage;
 
 /// A shell with a child in its group, one in a session of its own, and one forked twice.
@@ -11,14 +12,14 @@ const TREE: &str = "$ME & setsid $ME & sh -c 'setsid $ME & exit' & wait; wait; $
 fn taken_away_by(statement: &str) {
     let stage = Stage::new();
     let one = stage.start_shell("one", &["--ttl", "3s", "-r", "test:x"], TREE);
-    super::processes::so("the whole tree lives", || stage.lives().len() >= 3);
+    crate::world::ends::so("the whole tree lives", || stage.lives().len() >= 3);
     let tree: Vec<u32> = stage.lives().iter().map(|life| life.pid).collect();
     assert_eq!(stage.sql(statement), 1);
     let ended = one.ends();
     assert_eq!(ended.code, Some(77), "{statement}: {}", ended.said);
     assert!(tree.into_iter().all(|pid| !lives(pid)), "{statement}: something is left");
     stage.is_empty_soon();
-    stage.next_gets_in("next", &["--ttl", "3s", "--wait", "10s", "-r", "test:x"]);
+    stage.next_gets_in("next", &["--wait", "50s", "-r", "test:x"]);
 }
 
 #[test]

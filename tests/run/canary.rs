@@ -129,12 +129,12 @@ fn whatever_sops_does_well_is_let_go_without_a_word() {
 #[test]
 fn an_edit_that_removes_a_key_is_sound_and_one_that_changes_nothing_is_no_failure() {
     let stage = Stage::new();
-    let editors = stage.script("remove", "exec sed -i /^FIRST=/d \"$1\"");
+    let editors = stage.world.script("remove", "exec sed -i /^FIRST=/d \"$1\"");
     let mut edit = stage.locked(1);
     edit.args(["sops", "edit"]).args(DOTENV).arg(FILE).env("EDITOR", editors.join("remove"));
     good(&stage, &mut edit);
     assert_eq!(stage.keys(), ["SECOND=two"]);
-    let editors = stage.script("nothing", "exit 0");
+    let editors = stage.world.script("nothing", "exit 0");
     let output = edit.env("EDITOR", editors.join("nothing")).output().expect("runs");
     assert_eq!(output.status.code(), Some(200), "sops' own word for unchanged");
     assert!(!text(&output.stderr).contains("locked:"), "{}", text(&output.stderr));

@@ -4,7 +4,9 @@
 use std::fs;
 use std::process::Stdio;
 
-use super::process;
+use crate::world::ends::so;
+use crate::world::processes;
+
 use super::stage::{self, FILE, RESOURCE, Stage, ends, says, silent, until};
 
 /// Quarantined as it should be: the next is refused with the reason, the board shows it, `restore` brings the version
@@ -51,9 +53,9 @@ fn a_wrapper_that_is_killed_has_its_damage_found_by_the_keeper() {
     let stage = Stage::new();
     let proven = proven(&stage);
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", half_way(&stage)));
-    let tree = process::tree_below(held.pid());
-    process::kill("KILL", held.pid());
-    until("the whole tree is gone", || tree.iter().all(|pid| process::is_gone(*pid)).then_some(()));
+    let tree = processes::tree_below(held.pid());
+    processes::kill(held.pid());
+    so("the whole tree is gone", || !tree.iter().any(|pid| processes::lives(*pid)));
     refused_then_restored(&stage, &proven, "the wrapper was killed");
 }
 
@@ -73,26 +75,26 @@ fn wrapper_and_keeper_that_are_killed_have_their_damage_found_by_the_next() {
 fn the_program_dies_with_wrapper_and_keeper() {
     let stage = Stage::new();
     let held = stage::Held::start(stage.set(2, &[], "A", "1").env("PATH", half_way(&stage)));
-    let tree = process::tree_below(held.pid());
+    let tree = processes::tree_below(held.pid());
     assert!(tree.len() >= 2, "keeper and program: {tree:?}");
     // The keeper first: it is the only child of the wrapper; the program gets its parent-death signal.
     kill_everything(&stage, &held);
-    until("the program is gone", || tree.iter().all(|pid| process::is_gone(*pid)).then_some(()));
+    so("the program is gone", || !tree.iter().any(|pid| processes::lives(*pid)));
 }
 
 /// Stopped first, so that neither can act on the other's death. That they are gone is proven at once by who can see every
 /// process; others wait for the lease to end, and here it ends.
 pub(crate) fn kill_everything(stage: &Stage, held: &stage::Held) {
-    let keepers = process::children_of(held.pid());
+    let keepers = processes::children(held.pid());
     assert_eq!(keepers.len(), 1, "the keeper");
     let all: Vec<u32> = keepers.into_iter().chain([held.pid()]).collect();
     for pid in &all {
-        process::kill("STOP", *pid);
+        processes::freeze(*pid);
     }
     for pid in &all {
-        process::kill("KILL", *pid);
+        processes::kill(*pid);
     }
-    until("both are gone", || all.iter().all(|pid| process::is_gone(*pid)).then_some(()));
+    so("both are gone", || !all.iter().any(|pid| processes::lives(*pid)));
     if !rustix::process::geteuid().is_root() {
         stage.let_leases_expire();
     }
@@ -133,7 +135,7 @@ fn a_wrapper_that_dies_while_it_waits_leaves_no_place_in_the_queue() {
     let held = stage.hold(1, &["-r", RESOURCE]);
     let mut waiting = stage.set(2, &["--wait", "10m"], "A", "1").stderr(Stdio::null()).spawn().expect("starts");
     until("it waits", || (stage.status().first()?["waiters"] == 1).then_some(()));
-    process::kill("KILL", waiting.id());
+    processes::kill(waiting.id());
     waiting.wait().expect("reaped");
     until("its ticket is gone", || (stage.status().first()?["waiters"] == 0).then_some(()));
     held.let_go();

@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::process;
+use crate::world::processes;
+
 use super::stage::{self, DOTENV, FILE, RESOURCE, Stage, contains, ends, silent, text, until};
 
 /// Unlike any word of the test's own files, and of every other test that runs at the same time.
@@ -50,9 +51,9 @@ fn a_value_that_waits_for_a_lease_is_shown_by_nothing() {
     let waiting =
         stage.set(2, &["-v"], "A", &secret).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until("it waits", || (stage.status().first()?["waiters"] == 1).then_some(()));
-    let ours: Vec<u32> = std::iter::once(waiting.id()).chain(process::children_of(waiting.id())).collect();
+    let ours: Vec<u32> = std::iter::once(waiting.id()).chain(processes::children(waiting.id())).collect();
     assert!(ours.len() >= 2, "wrapper and keeper");
-    for pid in process::processes() {
+    for pid in processes::all() {
         assert!(!shown_by_ps(pid, &secret), "process {pid} shows the value (ours are {ours:?})");
     }
     nowhere_in_state(&stage, &secret);

@@ -101,7 +101,7 @@ fn a_program_that_cannot_be_started_holds_nothing() {
     let stage = Stage::new();
     let said = says(stage.locked(1).args(["-r", "x:y", "no-such-program"]), 127);
     assert!(said.contains("no-such-program"), "{said}");
-    let directory = stage.script("broken", "true");
+    let directory = stage.world.script("broken", "true");
     std::fs::write(directory.join("broken"), "#!/no/such/interpreter\n").expect("script");
     let said = says(stage.locked(1).args(["-r", "x:y"]).arg(directory.join("broken")), 127);
     assert!(said.starts_with("locked: "), "{said}");

@@ -2,10 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::process::Child;
-use std::time::{Duration, Instant};
 
-use super::patience::{ended, eventually, happens};
-use super::ways::{Way, Ways, wait_for_text};
+use super::patience::{ended, eventually, finished};
+use super::ways::{Ways, wait_for_text};
 
 struct Standing {
     ways: Ways,
@@ -17,7 +16,9 @@ impl Standing {
     fn new() -> Self {
         let ways = Ways::new();
         let program = "echo $PPID > keeper; until test -e enough; do sleep 0.05; done";
-        let wrapper = ways.command(Way::Leased, &["sh", "-c", program]).spawn().expect("starts");
+        // The next heartbeat is beyond every wait here.
+        let mut command = ways.command_with(&["--ttl", "24h", "--heartbeat", "1h"], &["sh", "-c", program]);
+        let wrapper = command.spawn().expect("starts");
         let keeper = wait_for_text(&ways.world.work().join("keeper"), "\n").trim().to_owned();
         Self { ways, wrapper, keeper }
     }
@@ -31,15 +32,18 @@ impl Standing {
         self.both().map(|pid| number(&pid, "status", "voluntary_ctxt_switches:"))
     }
 
-    /// Waits until both have come to rest.
+    /// Another lease comes and goes in the same store, with everything that this takes.
+    fn another_comes_and_goes(&self) {
+        let other = finished(self.ways.world.locked().args(["-r", "test:other", "true"]));
+        assert!(other.status.success(), "{other:?}");
+    }
+
+    /// Waits until both have come to rest: both sleep, and have not stirred while another lease came and went.
     fn settle(&self) {
-        let mut last = (self.wakeups(), Instant::now());
         eventually("both come to rest", || {
-            let now = self.wakeups();
-            if now != last.0 {
-                last = (now, Instant::now());
-            }
-            last.1.elapsed() > Duration::from_millis(300)
+            let before = self.wakeups();
+            self.another_comes_and_goes();
+            self.wakeups() == before && self.both().iter().all(|pid| sleeps(pid))
         });
     }
 
@@ -47,6 +51,10 @@ impl Standing {
         std::fs::write(self.ways.world.work().join("enough"), "").expect("enough");
         assert_eq!(ended(&mut self.wrapper).code(), Some(0));
     }
+}
+
+fn sleeps(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it lives").contains(") S ")
 }
 
 /// The sum of the lines of `/proc/PID/file` that begin with `name`.
@@ -71,7 +79,9 @@ fn nothing_wakes_up_between_two_heartbeats() {
     let standing = Standing::new();
     standing.settle();
     let before = standing.wakeups();
-    let woke = happens(Duration::from_secs(1), || standing.wakeups() != before);
-    assert!(!woke, "{before:?} became {:?}", standing.wakeups());
+    for _ in 0..100 {
+        standing.another_comes_and_goes();
+    }
+    assert_eq!(standing.wakeups(), before, "while a hundred others came and went");
     standing.end();
 }

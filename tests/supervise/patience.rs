@@ -6,49 +6,32 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// How long any one event may take on a machine that does much else besides.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) use crate::world::ends::{LIMIT as PATIENCE, so as eventually};
 
-/// Waits until `happened`; a test whose event does not come fails, with `what` it was.
-pub(crate) fn eventually(what: &str, happened: impl FnMut() -> bool) {
-    within(PATIENCE, what, happened);
-}
-
-/// The same with a bound of its own.
-pub(crate) fn within(limit: Duration, what: &str, happened: impl FnMut() -> bool) {
-    assert!(happens(limit, happened), "did not happen within {limit:?}: {what}");
-}
-
-/// Does it happen within this time?
-pub(crate) fn happens(limit: Duration, mut happened: impl FnMut() -> bool) -> bool {
+/// Does it happen at all? For who has more to say about it than its name.
+pub(crate) fn happens(mut happened: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while !happened() {
-        if began.elapsed() > limit {
+        if began.elapsed() > PATIENCE {
             return false;
         }
-        rest();
+        std::thread::sleep(Duration::from_millis(2));
     }
     true
 }
 
-#[expect(clippy::disallowed_methods, reason = "between two looks at something that tells nobody when it changes")]
-fn rest() {
-    std::thread::sleep(Duration::from_millis(2));
-}
-
 /// Waits for the end of a process; one that hangs is killed, and fails the test.
 pub(crate) fn ended(child: &mut Child) -> ExitStatus {
-    let began = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("our child") {
-            return status;
-        }
-        if began.elapsed() > PATIENCE {
-            child.kill().expect("our child");
-            panic!("process {} does not end", child.id());
-        }
-        rest();
+    let mut status = None;
+    let ends = || {
+        status = child.try_wait().expect("our child");
+        status.is_some()
+    };
+    if happens(ends) {
+        return status.expect("ended");
     }
+    child.kill().expect("our child");
+    panic!("process {} does not end", child.id());
 }
 
 /// Runs a command to its end, and its output to *its* end: a pipe that somebody holds open fails the test.

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Arc, Mutex};
 
-use super::patience::{PATIENCE, ended, happens};
+use super::patience::{ended, happens};
 use super::ways::{Way, Ways, python};
 
 /// Opens a terminal, starts the program as the leader of a session on it, and passes on what is typed and shown, until
@@ -92,7 +92,7 @@ impl Terminal {
     /// Waits until one of these appears.
     pub(crate) fn see_one_of(&mut self, texts: &[&str]) -> String {
         let mut found = None;
-        happens(PATIENCE, || {
+        happens(|| {
             let screen = self.screen.lock().expect("no panic");
             let new = &screen[self.read..];
             let place = |text: &str| new.windows(text.len()).position(|part| part == text.as_bytes());
@@ -113,7 +113,7 @@ impl Terminal {
 
     /// The same for a job in the background, of which shells tell at their next prompt.
     pub(crate) fn job_stops_sooner_or_later(&mut self) {
-        let stopped = happens(PATIENCE, || {
+        let stopped = happens(|| {
             self.line("jobs; echo jobs-$((40+2))");
             let jobs = self.see("jobs-42");
             jobs.contains("Stopped") || jobs.contains("suspended")

@@ -75,6 +75,13 @@ impl Ways {
         command
     }
 
+    /// A program under a lease with these options.
+    pub(crate) fn command_with(&self, options: &[&str], program: &[&str]) -> Command {
+        let mut command = self.world.locked();
+        command.args(options).args(&Way::Leased.prefix()[1..]).args(program);
+        command
+    }
+
     /// Waits until every grant is settled: before that a test must not take the store away from under a keeper.
     pub(crate) fn settled(&self) {
         let live = self.world.state().join("live");

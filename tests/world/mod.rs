@@ -1,8 +1,12 @@
 //! The test world: a directory of its own with its own HOME, its own state, an age key, and the real programs.
 
+pub(crate) mod apart;
+pub(crate) mod board;
 pub(crate) mod cluster;
 pub(crate) mod ends;
+pub(crate) mod held;
 pub(crate) mod pooler;
+pub(crate) mod processes;
 pub(crate) mod relay;
 pub(crate) mod ward;
 

@@ -1,29 +1,9 @@
-//! Looking at processes and signalling them, in these tests.
+//! Processes, looked at and signalled from outside.
 #![forbid(unsafe_code)]
-
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Every wait here is bounded by this; none of them is expected to last.
-pub(crate) const BOUND: Duration = Duration::from_secs(30);
-
-/// Looks again and again until `look` finds something.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < BOUND, "it never came: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Waits until something is so.
-pub(crate) fn so(what: &str, mut look: impl FnMut() -> bool) {
-    until(what, || look().then_some(()));
-}
+use super::ends::so;
 
 /// State letter and parent of a process, from `/proc/PID/stat`.
 fn stat(pid: u32) -> Option<(char, u32)> {
@@ -32,7 +12,8 @@ fn stat(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-fn all() -> Vec<u32> {
+/// Every process.
+pub(crate) fn all() -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").expect("proc");
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
@@ -53,6 +34,18 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
         .into_iter()
         .filter(|&child| stat(child).is_some_and(|(state, parent)| parent == pid && state != 'Z'))
         .collect()
+}
+
+/// Everything that lives below it.
+pub(crate) fn tree_below(pid: u32) -> Vec<u32> {
+    let children = children(pid);
+    children.iter().copied().chain(children.iter().flat_map(|&child| tree_below(child))).collect()
+}
+
+/// Its first child, which must be there.
+#[track_caller]
+pub(crate) fn child_of(parent: u32) -> u32 {
+    *children(parent).first().expect("a child")
 }
 
 /// Everything that lives and has this text in its environment.

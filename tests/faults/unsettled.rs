@@ -1,0 +1,167 @@
+//! kill -9 around a write: what was written and never settled is proven before the next one starts.
+#![forbid(unsafe_code)]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::world::apart::{sees_every_process, this_test};
+use crate::world::ends::so;
+use crate::world::real_sops;
+
+use super::killed::Whom;
+use super::stage::{Run, Stage};
+
+/// A world with a sops that does what the real one does, and stands still where it is told to.
+struct Sops {
+    stage: Stage,
+    file: PathBuf,
+}
+
+impl Sops {
+    fn new() -> Self {
+        let stage = Stage::new();
+        let file = stage.world.encrypted("m.env.sops", "A=1\n", "dotenv");
+        let bin = stage.world.root().join("bin");
+        std::fs::create_dir(&bin).expect("bin");
+        let (root, real) = (stage.world.root().display(), real_sops());
+        // `stays` is where the named sub-command stands still: before its work, or after it.
+        let script = format!(
+            "#!/bin/sh\nstays() {{ : > {root}/at-$1; while [ -e {root}/stay-$1 ]; do sleep 0.01; done; }}\n\
+             case $1 in set) verb=set;; *) verb=decrypt;; esac\n\
+             echo \"$verb $LOCKED_TOKENS\" >> {root}/sops.log\n\
+             stays before-$verb\n{real} \"$@\"; status=$?\nstays after-$verb\nexit $status\n",
+            real = real.display()
+        );
+        std::fs::write(bin.join("sops"), script).expect("script");
+        std::fs::set_permissions(bin.join("sops"), std::fs::Permissions::from_mode(0o755)).expect("mode");
+        Self { stage, file }
+    }
+
+    fn stay(&self, place: &str) {
+        std::fs::write(self.stage.world.root().join(format!("stay-{place}")), "").expect("flag");
+    }
+
+    fn go_on(&self, place: &str) {
+        let _not_there = std::fs::remove_file(self.stage.world.root().join(format!("stay-{place}")));
+    }
+
+    fn came_to(&self, place: &str) {
+        let flag = self.stage.world.root().join(format!("at-{place}"));
+        so(&format!("sops comes to {place}"), || flag.exists());
+        std::fs::remove_file(flag).expect("flag");
+    }
+
+    fn set(&self, options: &[&str], key: &str, value: &str) -> Command {
+        let path = std::env::var("PATH").expect("PATH");
+        let mut command = self.stage.world.locked();
+        command
+            .env("PATH", format!("{}:{path}", self.stage.world.root().join("bin").display()))
+            .args(options)
+            .args(["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv"])
+            .arg(&self.file)
+            .args([format!("[\"{key}\"]"), format!("\"{value}\"")]);
+        self.stage.prepare(&mut command, key);
+        command
+    }
+
+    fn plain(&self) -> String {
+        self.stage.world.decrypted(&self.file, "dotenv")
+    }
+
+    fn words(&self) -> String {
+        std::fs::read_to_string(self.stage.world.root().join("sops.log")).unwrap_or_default()
+    }
+
+    /// A write that was done and never settled: wrapper and keeper are killed after it.
+    fn unsettled_write(&self) {
+        self.stay("after-set");
+        let one = Run::of(self.set(&[], "B", "2"));
+        self.came_to("after-set");
+        Whom::Both.kill(&one);
+        let _killed = one.ends();
+        self.go_on("after-set");
+        self.stage.is_empty_soon();
+    }
+}
+
+#[test]
+fn killed_during_the_canary_the_files_are_proven_and_the_next_one_gets_in() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
+    for whom in [Whom::Wrapper, Whom::Keeper, Whom::Both] {
+        let sops = Sops::new();
+        sops.stay("before-decrypt");
+        let one = Run::of(sops.set(&[], "B", "2"));
+        sops.came_to("before-decrypt");
+        whom.kill(&one);
+        sops.go_on("before-decrypt");
+        let _whatever_it_says = one.ends();
+        sops.stage.is_empty_soon();
+        let next = Run::of(sops.set(&["--wait", "50s"], "C", "3")).ends();
+        assert_eq!((next.code, next.said.as_str()), (Some(0), ""), "{whom:?}");
+        assert_eq!(sops.plain(), "A=1\nB=2\nC=3\n", "{whom:?}");
+        let chain = sops.stage.number("select count(*) from receipts");
+        assert_eq!(chain, 2, "{whom:?}: both writes have a receipt, whoever left it");
+    }
+}
+
+#[test]
+fn an_unsettled_write_is_proven_before_the_next_one_starts() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
+    let sops = Sops::new();
+    sops.unsettled_write();
+    let next = Run::of(sops.set(&["--wait", "50s"], "C", "3")).ends();
+    assert_eq!((next.code, next.said.as_str()), (Some(0), ""));
+    let words = sops.words();
+    let order: Vec<&str> = words.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(order, ["set", "decrypt", "set", "decrypt"], "proof, write, canary");
+    assert_eq!(sops.stage.number("select count(*) from receipts where kind = 'recovered'"), 1);
+}
+
+#[test]
+fn a_proof_that_outlasts_the_grant_starts_nothing_when_the_lease_was_lost_meanwhile() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
+    let sops = Sops::new();
+    sops.unsettled_write();
+    sops.stay("before-decrypt");
+    let slow = Run::of(sops.set(&["--ttl", "3s", "--on-lost", "echo told: $LOCKED_LOST_CAUSE"], "C", "3"));
+    sops.came_to("before-decrypt");
+    // Its first grant ends while it proves, and another takes the lease and proves too.
+    let next = Run::of(sops.set(&["--wait", "50s"], "D", "4"));
+    sops.came_to("before-decrypt");
+    sops.stay("before-set");
+    sops.go_on("before-decrypt");
+    sops.came_to("before-set");
+    let ended = slow.ends();
+    assert_eq!(ended.code, Some(77), "{}", ended.said);
+    assert!(ended.said.contains("told: gone"), "{}", ended.said);
+    sops.go_on("before-set");
+    assert_eq!(next.ends().code, Some(0));
+    assert_eq!(sops.plain(), "A=1\nB=2\nD=4\n");
+    assert_eq!(sops.words().lines().filter(|line| line.starts_with("set ")).count(), 2, "the loser was not started");
+    sops.stage.is_empty_soon();
+}
+
+#[test]
+fn a_proof_that_outlasts_the_grant_is_no_reason_to_stop_when_nobody_came() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
+    let sops = Sops::new();
+    sops.unsettled_write();
+    sops.stay("before-decrypt");
+    let slow = Run::of(sops.set(&["--ttl", "3s"], "C", "3"));
+    sops.came_to("before-decrypt");
+    let board = sops.stage.world.status();
+    sops.stage.world.has_expired(board[0]["resource"].as_str().expect("the file's name"));
+    sops.go_on("before-decrypt");
+    let ended = slow.ends();
+    assert_eq!((ended.code, ended.said.as_str()), (Some(0), ""));
+    assert_eq!(sops.plain(), "A=1\nB=2\nC=3\n");
+}
