@@ -53,7 +53,8 @@ impl PostgresStore {
             }
             client.batch_execute("begin isolation level read committed").await?;
             let done = apply(client, &schema).await;
-            let end = if done.is_ok() { "commit" } else { "rollback" };
+            // Also where another was first: what was lent to us for the work goes back.
+            let end = if matches!(done, Ok(Initialised::Applied)) { "commit" } else { "rollback" };
             let ended = client.batch_execute(end).await;
             let done = done?;
             ended?;

@@ -82,6 +82,25 @@ fn a_schema_of_somebody_else_and_public_are_left_alone() {
     assert!(Schema::named("public").is_err());
 }
 
+/// As where people rent their database: who applies it is no superuser, and keeps nothing of what it was lent for that.
+#[test]
+fn who_may_create_roles_and_schemas_applies_it_and_is_no_owner_afterwards() {
+    drop(Lab::running(Way::Direct));
+    let server = cluster::shared();
+    server.sql("create role builder login createrole");
+    server.sql("grant create on database postgres to builder");
+    let schema = Schema::named("built").expect("a name");
+    let builder = || PostgresStore::new(server.config("builder"), Box::new(With(NoTls)), schema.clone());
+    let applied = std::thread::scope(|threads| {
+        let threads: Vec<_> = (0..4).map(|_| threads.spawn(|| builder().init(LIMIT).expect("made"))).collect();
+        threads.into_iter().map(|it| it.join().expect("no panic")).collect::<Vec<_>>()
+    });
+    assert_eq!(applied.iter().filter(|it| **it == Initialised::Applied).count(), 1);
+    assert_eq!(admin(&schema).check(LIMIT).expect("compared"), []);
+    assert_eq!(server.sql("select count(*) from pg_auth_members where roleid = 'locked_owner'::regrole"), [["0"]]);
+    assert_eq!(code(server.try_sql_as("builder", "select * from built.leases")), "42501");
+}
+
 #[test]
 fn clients_may_call_the_functions_and_readers_may_read_the_views_and_nobody_else_anything() {
     let lab = Lab::running(Way::Direct);
