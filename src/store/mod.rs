@@ -19,9 +19,10 @@ mod view;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
-pub use open::open;
+pub use open::{open, place_of};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, Initialised, PostgresStore, Schema, SchemaNameError, With,
+    Connected, Connecting, Connector, Difference, Initialised, NotConnected, PostgresStore, Schema, SchemaNameError,
+    With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
