@@ -32,8 +32,8 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
-    Settlement, Store, StoreError, StoredReceipt,
+    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
+    Request, Settlement, Store, StoreError, StoredReceipt,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -89,6 +89,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn distance(&self) -> Distance {
+        Distance::Far
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
         answer.read()
