@@ -93,6 +93,11 @@ impl Store for PostgresStore {
         Distance::Far
     }
 
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
+        self.link.hear(&self.schema.to_string(), &wanted, span);
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
         answer.read()
