@@ -23,6 +23,7 @@ mod run;
 mod state;
 mod store;
 mod supervise;
+mod via;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -8,7 +8,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
-//! | `address`, `tls` | connection strings as libpq reads them; the way there, protected |
+//! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
@@ -25,6 +25,7 @@ mod schema;
 mod seen;
 mod setup;
 pub mod tls;
+pub mod via;
 mod words;
 
 use std::time::Duration;
