@@ -51,6 +51,9 @@ pub trait Store {
         Distance::Near
     }
 
+    /// Lets a connection go that others may want meanwhile; the next call makes another.
+    fn hang_up(&mut self) {}
+
     /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
     /// waits for that; others just let the time pass.
     #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]

@@ -12,6 +12,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, Socket};
 
 use super::address::{Address, Surroundings};
 use super::tls::{self, Unconnected};
+use super::via::{self, Bastion};
 
 /// A connection.
 pub struct Connected {
@@ -93,12 +94,18 @@ where
 pub(super) struct At {
     pub(super) address: Address,
     pub(super) around: Box<dyn Surroundings + Send>,
+    /// The machine between, if the server cannot be reached directly.
+    pub(super) bastion: Option<Bastion>,
 }
 
 impl Connector for At {
     fn connect<'a>(&'a self, _config: &'a Config, limit: Duration) -> Connecting<'a> {
         Box::pin(async move {
-            let link = tls::connect(&self.address, self.around.as_ref(), limit).await.map_err(NotConnected::Tried)?;
+            let around = self.around.as_ref();
+            if let Some(bastion) = &self.bastion {
+                return via::connect(&self.address, around, bastion, limit).await.map_err(NotConnected::Tried);
+            }
+            let link = tls::connect(&self.address, around, limit).await.map_err(NotConnected::Tried)?;
             Ok(Connected::of(link.client, link.connection))
         })
     }

@@ -142,6 +142,15 @@ impl Link {
         done.unwrap_or(Err(Fault::TooLate { sent: sent.get() }))
     }
 
+    /// Lets the connection go; the next call makes another.
+    pub(super) fn hang_up(&mut self) {
+        self.client = None;
+        if let (Some(runtime), Some(driver)) = (&self.runtime, self.driver.take()) {
+            // The driver says goodbye when nobody asks any more. A server that does not listen is left.
+            drop(runtime.block_on(async { timeout(FAREWELL, driver).await }));
+        }
+    }
+
     /// Waits until the server says that something changed about one of these, for at most so long. Where it cannot say so
     /// that is all that it does. The first wait finds out which.
     pub(super) fn hear(&mut self, channel: &str, wanted: &[String], span: Duration) {
@@ -201,12 +210,8 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.client = None;
+        self.hang_up();
         let Some(runtime) = self.runtime.take() else { return };
-        if let Some(driver) = self.driver.take() {
-            // The driver says goodbye when nobody asks any more. A server that does not listen is left.
-            drop(runtime.block_on(async { timeout(FAREWELL, driver).await }));
-        }
         // A resolver that hangs must not hold us.
         runtime.shutdown_background();
     }

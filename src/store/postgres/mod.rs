@@ -57,7 +57,7 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The store at this address, in this schema. Nothing is connected before the first call.
+    /// The store at this address, through the machine between if there is one, in this schema. Nothing is connected before the first call.
     #[must_use]
     pub fn new(config: tokio_postgres::Config, connector: Box<dyn Connector>, schema: Schema) -> Self {
         Self { link: Link::new(config, connector), schema }
@@ -66,12 +66,17 @@ impl PostgresStore {
     /// The store at this address, in this schema. Nothing is connected before the first call, and what lies around the
     /// address (certificates) is read then.
     #[must_use]
-    pub fn at(address: Address, around: Box<dyn Surroundings + Send>, schema: Schema) -> Self {
+    pub fn at(
+        address: Address,
+        around: Box<dyn Surroundings + Send>,
+        bastion: Option<via::Bastion>,
+        schema: Schema,
+    ) -> Self {
         let mut config = tokio_postgres::Config::new();
         if !address.doubtful {
             config.user(&address.user);
         }
-        Self::new(config, Box::new(At { address, around }), schema)
+        Self::new(config, Box::new(At { address, around, bastion }), schema)
     }
 
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
@@ -92,6 +97,10 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn distance(&self) -> Distance {
         Distance::Far
+    }
+
+    fn hang_up(&mut self) {
+        self.link.hang_up();
     }
 
     fn await_change(&mut self, resources: &[Resource], span: Duration) {
