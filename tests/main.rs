@@ -16,6 +16,7 @@ mod faults;
 mod git;
 mod holder;
 mod invocation;
+mod machines;
 mod naming;
 mod program;
 mod rules;
