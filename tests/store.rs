@@ -8,3 +8,4 @@ mod embedded;
 mod measure;
 mod postgres;
 mod sqlite;
+mod upkeep;

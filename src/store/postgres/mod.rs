@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
 //! | `address`, `tls` | connection strings as libpq reads them; the way there, protected |
+//! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
@@ -25,6 +26,7 @@ mod schema;
 mod seen;
 mod setup;
 pub mod tls;
+mod upkeep;
 mod words;
 
 use std::time::Duration;
@@ -33,13 +35,13 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
-    Settlement, Store, StoreError, StoredReceipt,
+    Settlement, Store, StoreError, StoredReceipt, Upkeep,
 };
 use call::Call;
 pub use connector::{Connected, Connecting, Connector, With};
 use link::Link;
 pub use schema::{Schema, SchemaNameError};
-pub use setup::{Difference, Initialised};
+pub use setup::Difference;
 
 /// The store on a PostgreSQL server.
 pub struct PostgresStore {
@@ -76,6 +78,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
         answer.read()
