@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -18,7 +18,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
-    ("store", &["clock", "rules", "state", "terms"]),
+    ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
@@ -27,6 +27,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "run",
         &[
+            "config",
             "canary",
             "clock",
             "copies",
@@ -50,6 +51,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "cli",
         &[
+            "config",
             "canary",
             "clock",
             "copies",
@@ -71,6 +73,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "git",
         ],
     ),
+    ("seam", &["clock", "config", "holder", "lease", "run", "state", "store", "terms"]),
     ("main", &["cli", "invocation", "supervise"]),
 ];
 

@@ -22,7 +22,11 @@ pub(super) fn status(context: &Context, verb: &Status) -> Exit {
     if verb.watch {
         return super::watch::watch(context, verb);
     }
-    match store_of(context).and_then(|(state, mut store)| look(context, verb, &state, store.as_mut())) {
+    let (state, mut store) = match store_of(context) {
+        Ok(opened) => opened,
+        Err(exit) => return exit,
+    };
+    match look(context, verb, &state, store.as_mut()) {
         Ok(seen) if verb.json => print(&format!("{:#}", objects(&seen, context))),
         Ok(seen) => print(&rows(&seen)),
         Err(error) => down(&error),

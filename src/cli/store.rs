@@ -51,7 +51,7 @@ fn with<T>(
     context: &Context,
     work: impl FnOnce(&mut dyn Upkeep) -> Result<T, StoreError>,
 ) -> Result<T, Exit> {
-    let (_, mut store) = store_of(context).map_err(|error| down(&error))?;
+    let (_, mut store) = store_of(context)?;
     let upkeep = upkeep(store.as_mut())?;
     work(upkeep).map_err(|error| down(&error))
 }

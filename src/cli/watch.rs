@@ -23,7 +23,7 @@ const REDRAW: &str = "\x1b[H\x1b[2J";
 pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
     let (state, mut store) = match store_of(context) {
         Ok(opened) => opened,
-        Err(error) => return down(&error),
+        Err(exit) => return exit,
     };
     let redraws = std::io::stdout().is_terminal() && !verb.json;
     let mut before: Option<String> = None;

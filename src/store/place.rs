@@ -10,7 +10,7 @@ use super::sqlite::FILE_NAME;
 /// Where an address (`embedded`, `sqlite:FILE`, a connection string) leads, to be named in messages and in a store that
 /// moved there. `state` is the state directory, where the embedded store is.
 #[must_use]
-pub fn place_of(address: &str, env: &dyn Fn(&str) -> Option<OsString>, state: &Path) -> String {
+pub fn shown_place(address: &str, env: &dyn Fn(&str) -> Option<OsString>, state: &Path) -> String {
     if matches!(address, "" | "embedded") {
         return format!("sqlite:{}", state.join(FILE_NAME).display());
     }
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn a_place_shows_no_password() {
         let nothing = |_: &str| None;
-        let place = |address: &str| place_of(address, &nothing, Path::new("/state"));
+        let place = |address: &str| shown_place(address, &nothing, Path::new("/state"));
         assert_eq!(place("embedded"), "sqlite:/state/locked.db");
         assert_eq!(place("sqlite:/srv/l.db"), "sqlite:/srv/l.db");
         assert_eq!(place("postgres://me:hunter2@db.example.org:6543/leases"), "the database leases at db.example.org:6543");

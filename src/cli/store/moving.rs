@@ -4,10 +4,9 @@
 //! So a move that broke off is finished by asking for it again, and nobody is ever granted one thing by both.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
-
 use serde_json::json;
 
+use crate::config::{Address, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::report::{self, Refusal};
 use crate::run::{Context, env_of};
@@ -20,11 +19,13 @@ use super::super::world::{down, store_of};
 use super::{STEP, upkeep};
 
 pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> {
-    let (state, mut source) = store_of(context).map_err(|error| down(&error))?;
+    let (state, mut source) = store_of(context)?;
     let env = env_of(context);
-    let redirected = |name: &str| if name == "LOCKED_STORE" { Some(OsString::from(&verb.to)) } else { env(name) };
-    let mut target: Box<dyn Store> = store::open(&redirected, &state, context.clock.clone()).map_err(|error| down(&error))?;
-    let place = store::place_of(&verb.to, &env, state.path());
+    let address = if verb.to == "embedded" { Address::Embedded } else { Address::Text(verb.to.clone()) };
+    let setting = StoreSetting { address, said_by: "--to".to_owned(), ..StoreSetting::default() };
+    let mut target: Box<dyn Store> =
+        store::open(&setting, &env, &state, context.clock.clone()).map_err(|error| of_target(&error))?;
+    let place = store::shown_place(&verb.to, &env, state.path());
     let (source, target) = (upkeep(source.as_mut())?, upkeep(target.as_mut())?);
     let moved = go(source, target, &place)?;
     let value = json!({"moved_to": place, "leases": moved.leases, "receipts": moved.receipts, "resources": moved.resources});
