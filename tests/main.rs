@@ -21,6 +21,7 @@ mod naming;
 mod program;
 mod rules;
 mod run;
+mod seam;
 mod state;
 mod store;
 mod supervise;

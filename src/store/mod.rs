@@ -11,23 +11,26 @@ mod door;
 mod error;
 mod forced;
 mod open;
+mod place;
 pub mod postgres;
 mod request;
 mod sqlite;
+mod upkeep;
 mod view;
 
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
 pub use open::{open, place_of};
+pub use place::shown_place;
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, Initialised, NotConnected, PostgresStore, Schema, SchemaNameError,
-    With,
+    Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
 };
 pub use sqlite::SqliteStore;
+pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
 
 use std::time::Duration;
@@ -140,4 +143,9 @@ pub trait Store {
     /// # Errors
     /// The store could not answer.
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+
+    /// What its owner does with it; none for a store without a ledger.
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        None
+    }
 }

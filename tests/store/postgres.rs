@@ -1,10 +1,11 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
 mod hammer;
-mod lab;
+pub(crate) mod lab;
 mod outages;
 mod program;
 mod schema;
+mod sessions;
 mod waiting;
 
 use super::contract::every_promise;

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
 //! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
+//! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
@@ -25,6 +26,7 @@ mod schema;
 mod seen;
 mod setup;
 pub mod tls;
+mod upkeep;
 pub mod via;
 mod words;
 
@@ -34,7 +36,7 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
-    Request, Settlement, Store, StoreError, StoredReceipt,
+    Request, Settlement, Store, StoreError, StoredReceipt, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -42,7 +44,7 @@ use connector::At;
 pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
 pub use schema::{Schema, SchemaNameError};
-pub use setup::{Difference, Initialised};
+pub use setup::Difference;
 
 /// The store on a PostgreSQL server.
 pub struct PostgresStore {
@@ -95,6 +97,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
     fn distance(&self) -> Distance {
         Distance::Far
     }
