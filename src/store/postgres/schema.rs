@@ -10,7 +10,7 @@ use std::fmt;
 const STEPS: [&str; 1] = [include_str!("schema/0001_ledger.sql")];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 13] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
@@ -21,6 +21,7 @@ const FUNCTIONS: [&str; 12] = [
     include_str!("schema/request.sql"),
     include_str!("schema/settle.sql"),
     include_str!("schema/holding.sql"),
+    include_str!("schema/usual.sql"),
     include_str!("schema/forced.sql"),
     include_str!("schema/views.sql"),
 ];
