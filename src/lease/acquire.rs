@@ -136,7 +136,9 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
             return Ok(Obtained::Busy(Busy { blockers, ahead, waited, deadlock }));
         }
         (asker.notice)(Notice { blockers: &blockers, place: ahead.len() + 1, waited });
-        rest(pause(ahead.len() + 1, jitter(now)).min(began.after(limit).0.saturating_sub(now.0)));
+        rest(
+            pause(asker.store.distance(), ahead.len() + 1, jitter(now)).min(began.after(limit).0.saturating_sub(now.0)),
+        );
     }
 }
 

@@ -19,9 +19,10 @@ mod view;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
-pub use open::open;
+pub use open::{open, place_of};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, Initialised, PostgresStore, Schema, SchemaNameError, With,
+    Connected, Connecting, Connector, Difference, Initialised, NotConnected, PostgresStore, Schema, SchemaNameError,
+    With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
@@ -33,9 +34,23 @@ use std::time::Duration;
 
 use crate::terms::{GrantId, Resource, Scope};
 
+/// How far away a store is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// On this machine: a look costs next to nothing.
+    Near,
+    /// Across a network, and many ask.
+    Far,
+}
+
 /// A place where leases live. `limit` bounds each call: when it has passed the answer is an error, and the caller does
 /// not know whether the store did it.
 pub trait Store {
+    /// How far away it is: how often one who waits may ask.
+    fn distance(&self) -> Distance {
+        Distance::Near
+    }
+
     /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new
     /// tokens (the expired row ends, naming who reclaimed it). Held → busy, with the holder's facts and our place.
     ///

@@ -106,7 +106,7 @@ impl Link {
             let client = match client {
                 Some(client) => client,
                 none => {
-                    let (made, carries) = connector.connect(config).await.map_err(Fault::Connect)?;
+                    let (made, carries) = connector.connect(config, left).await.map_err(Fault::of_connecting)?;
                     *driver = Some(tokio::spawn(async move {
                         // What ends a connection is told to who asks over it.
                         drop(carries.await);

@@ -32,11 +32,13 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
-    Settlement, Store, StoreError, StoredReceipt,
+    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
+    Request, Settlement, Store, StoreError, StoredReceipt,
 };
+use address::{Address, Surroundings};
 use call::Call;
-pub use connector::{Connected, Connecting, Connector, With};
+use connector::At;
+pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
 pub use schema::{Schema, SchemaNameError};
 pub use setup::{Difference, Initialised};
@@ -60,6 +62,17 @@ impl PostgresStore {
         Self { link: Link::new(config, connector), schema }
     }
 
+    /// The store at this address, in this schema. Nothing is connected before the first call, and what lies around the
+    /// address (certificates) is read then.
+    #[must_use]
+    pub fn at(address: Address, around: Box<dyn Surroundings + Send>, schema: Schema) -> Self {
+        let mut config = tokio_postgres::Config::new();
+        if !address.doubtful {
+            config.user(&address.user);
+        }
+        Self::new(config, Box::new(At { address, around }), schema)
+    }
+
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
     ///
     /// # Errors
@@ -76,6 +89,10 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn distance(&self) -> Distance {
+        Distance::Far
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
         answer.read()
