@@ -1,10 +1,16 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod failover;
+mod far;
 mod hammer;
 mod lab;
+mod limits;
+mod many;
+mod measure;
 mod outages;
 mod program;
 mod schema;
+mod upgrade;
 
 use super::contract::every_promise;
 use lab::{Lab, Way};
