@@ -1,9 +1,9 @@
 //! The thread that renews while the work is done.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -58,11 +58,14 @@ struct Keeper {
     shared: Arc<Shared>,
 }
 
+/// How to end it, and what comes of that.
+type Running = (mpsc::Sender<Ended>, JoinHandle<Result<Release, StoreError>>);
+
 /// The beating heart of a lease.
 pub(super) struct Beat {
     shared: Arc<Shared>,
     keeper: Option<Keeper>,
-    running: Option<(mpsc::Sender<Ended>, JoinHandle<Result<Release, StoreError>>)>,
+    running: Option<Running>,
 }
 
 impl Beat {

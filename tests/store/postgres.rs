@@ -1,11 +1,17 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod failover;
+mod far;
 mod hammer;
 pub(crate) mod lab;
+mod limits;
+mod many;
+mod measure;
 mod outages;
 mod program;
 mod schema;
 mod sessions;
+mod upgrade;
 mod waiting;
 
 use super::contract::every_promise;
