@@ -22,6 +22,7 @@
 //! | [`settle`] | what becomes of the lease (pure) |
 //! | [`exit`] | every exit status |
 //! | [`run`] | the story: all of the above as one function |
+//! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
 //! | [`report`] | our own words |
 
@@ -41,6 +42,7 @@ pub mod program;
 pub mod report;
 pub mod rules;
 pub mod run;
+pub mod seam;
 pub mod settle;
 pub mod state;
 pub mod store;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -51,6 +51,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "cli",
         &[
+            "config",
             "canary",
             "clock",
             "copies",
@@ -72,6 +73,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "git",
         ],
     ),
+    ("seam", &["clock", "config", "holder", "lease", "run", "state", "store", "terms"]),
     ("main", &["cli", "invocation", "supervise"]),
 ];
 

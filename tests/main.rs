@@ -16,13 +16,16 @@ mod faults;
 mod git;
 mod holder;
 mod invocation;
+mod machines;
 mod naming;
 mod program;
 mod rules;
 mod run;
+mod seam;
 mod state;
 mod store;
 mod supervise;
+mod via;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -178,6 +178,22 @@ create index receipt_lease on "locked".receipts (lease, id);
 -- A settling that is sent twice leaves one receipt.
 create unique index receipt_once on "locked".receipts (lease, scope, path, new, coalesce(base, ''), kind);
 
+-- How long requests waited: one row for each resource of a ticket that was taken out of the queue, granted or not.
+create table "locked".waits (
+  id       bigint generated always as identity primary key,
+  grant_id uuid not null,
+  name     text collate "C" not null,
+  scope    text collate "C" not null,
+  since    timestamptz not null,
+  until    timestamptz not null
+);
+create index wait_until on "locked".waits (until);
+
+-- When the ticket was drawn. Tickets of before say when they were last heard of.
+alter table "locked".tickets add column since timestamptz;
+update "locked".tickets set since = refreshed_at;
+alter table "locked".tickets alter column since set default pg_catalog.clock_timestamp(), alter column since set not null;
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -1635,6 +1651,7 @@ begin
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
       'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
+      'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
       'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
 end $body$;
 
@@ -1723,6 +1740,348 @@ create or replace view "locked".waiting as
 create or replace view "locked".chain as
   select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at from "locked".receipts;
 
+-- A ticket that leaves the queue leaves a trace of how long it stood there. Order: before the delete, which takes the
+-- ticket's resources along.
+
+create or replace function "locked".note_wait() returns trigger
+language plpgsql volatile as $body$
+begin
+  insert into "locked".waits (grant_id, name, scope, since, until)
+  select old.grant_id, r.name, r.scope, old.since, greatest(pg_catalog.clock_timestamp(), old.since)
+    from "locked".ticket_resources r where r.ticket = old.id;
+  return old;
+end $body$;
+
+create or replace trigger note_wait before delete on "locked".tickets for each row execute function "locked".note_wait();
+
+-- Requests that stood in the queue, granted or not, with how long.
+create or replace view "locked".waited as
+  select w.scope, w.name as resource, w.since, w.until, floor(extract(epoch from w.until - w.since) * 1000)::bigint as waited_ms,
+         exists (select 1 from "locked".leases l where l.grant_id = w.grant_id and l.name = w.name and l.scope = w.scope) as granted
+    from "locked".waits w;
+
+grant select on "locked".waited to locked_reader;
+
+-- What a session does besides asking, renewing and settling: take back what it holds, look whether it has it still, go;
+-- and what a person does to a session that will not.
+
+-- Are all of these still this holder's? Locks nothing and writes nothing: to be asked right before what cannot be taken
+-- back. `ours` with the tokens and how long it lasts, or `not ours` with the resources that are not.
+create or replace function "locked".check_v1(resources jsonb, grant_id uuid default null, key text default null, session uuid default null)
+returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := "locked".clock();
+  by_key text := case when check_v1.grant_id is not null then "locked".hash(key) end;
+  answer jsonb;
+begin
+  if (check_v1.grant_id is null) = (check_v1.session is null) then
+    perform "locked".refuse('a holding is named by grant_id and key, or by session');
+  end if;
+  select jsonb_build_object(
+      'tokens', coalesce(jsonb_agg(jsonb_build_object('name', w.name, 'scope', w.scope, 'token', l.token) order by w.n) filter (where l.id is not null), '[]'),
+      'missing', coalesce(jsonb_agg(jsonb_build_object('name', w.name, 'scope', w.scope) order by w.n) filter (where l.id is null), '[]'),
+      'expires_in_ms', min("locked".expires_in(l, t)))
+    into answer
+    from (select u.* from "locked".wanted(check_v1.resources) x, unnest(x.names, x.scopes) with ordinality u(name, scope, n)) w
+    left join "locked".leases l on l.name = w.name and l.scope = w.scope and l.ended_at is null
+      and "locked".seen_as(l, t) in ('held', 'kept')
+      and (l.session = check_v1.session or (l.grant_id = check_v1.grant_id and l.key_hash = by_key)
+        or exists (select 1 from "locked".joins j where j.lease = l.id and j.may_run_on is null
+                     and (j.session = check_v1.session or (j.grant_id = check_v1.grant_id and j.key_hash = by_key))));
+  if jsonb_array_length(answer -> 'tokens') + jsonb_array_length(answer -> 'missing') = 0 then
+    perform "locked".refuse('at least one resource must be asked for');
+  end if;
+  return jsonb_build_object('answer', case when answer -> 'missing' = '[]' then 'ours' else 'not ours' end) || answer;
+end $body$;
+
+-- A command takes over what its session holds without one: an acquire that never waits and never takes what is free or
+-- somebody else's. `granted` as acquire_v1 answers it, or `not ours`. The answer that was lost is read back by asking again.
+create or replace function "locked".adopt_v1(
+  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, claim text default 'command', label text default '',
+  host text default '', host_id text default '', pid bigint default null, operation text default ''
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  names text[];
+  scopes text[];
+  t timestamptz;
+begin
+  perform "locked".ready();
+  select w.names, w.scopes into names, scopes from "locked".wanted(adopt_v1.resources) w;
+  perform "locked".lock(names, scopes, false);
+  t := "locked".clock();
+  if exists (select 1 from unnest(names, scopes) as w(name, scope)
+      where not exists (select 1 from "locked".leases l where l.name = w.name and l.scope = w.scope and l.ended_at is null
+        and ((l.session = adopt_v1.session and "locked".rests(l) and "locked".seen_as(l, t) in ('held', 'kept'))
+          or (l.grant_id = adopt_v1.grant_id and l.key_hash = "locked".hash(adopt_v1.key))))) then
+    return '{"answer": "not ours"}';
+  end if;
+  return "locked".acquire_v1(grant_id => adopt_v1.grant_id, key => adopt_v1.key, session => adopt_v1.session,
+    resources => adopt_v1.resources, ttl_ms => adopt_v1.ttl_ms, claim => adopt_v1.claim, label => adopt_v1.label, host => adopt_v1.host,
+    host_id => adopt_v1.host_id, pid => adopt_v1.pid, operation => adopt_v1.operation);
+end $body$;
+
+-- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
+-- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
+-- What rests with its session has no command to stop: it can be taken from now on, what it may have written is proven by
+-- who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+create or replace function "locked".revoke_v1(
+  resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  names text[];
+  scopes text[];
+  l "locked".leases%rowtype;
+  t timestamptz;
+  why text;
+  became text;
+  told jsonb := '[]';
+begin
+  perform "locked".ready();
+  if coalesce(btrim(revoke_v1.reason), '') = '' then
+    perform "locked".refuse('reason must say why');
+  end if;
+  select w.names, w.scopes into names, scopes from "locked".wanted(revoke_v1.resources) w;
+  if cardinality(names) = 0 then
+    perform "locked".refuse('at least one resource must be named');
+  end if;
+  perform "locked".lock(names, scopes, false);
+  t := "locked".clock();
+  why := 'revoked' || coalesce(' by ' || "locked".who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  if exists (select 1 from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
+              where x.ended_at is null and x.state = 'quarantined') then
+    return '{"answer": "quarantined"}';
+  end if;
+  for l in select x.* from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
+            where x.ended_at is null order by x.name, x.scope loop
+    if "locked".rests(l) and l.files = '[]' and l.debt = '[]' then
+      perform "locked".finish(l.id, 'stolen', why, false, t);
+      became := 'ended';
+    elsif "locked".rests(l) or coalesce(at_once, false) then
+      -- Nobody is given time for what may run on elsewhere either.
+      update "locked".leases x
+         set revoked = true, reason = why, takeable = false,
+             expires_at = t - case when "locked".runs(l) and l.remote then "locked".span(l.ttl_ms) else interval '0' end
+       where x.id = l.id;
+      became := 'free to take';
+    else
+      update "locked".leases x set revoked = true, reason = why where x.id = l.id;
+      became := 'told';
+    end if;
+    told := told || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'holder', "locked".who(l.session, l.label),
+      'became', became);
+    perform "locked".tell(l.name, l.scope);
+  end loop;
+  return jsonb_build_object('answer', case when told = '[]' then 'nothing' else 'revoked' end, 'leases', told);
+end $body$;
+
+-- A session goes: its places in the queue, its holds, and what was kept for it. What runs, is in quarantine, or is an edit
+-- that nobody closed stays, and is named.
+create or replace function "locked".end_session_v1(session uuid) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  l "locked".leases%rowtype;
+  t timestamptz;
+  released jsonb := '[]';
+  stayed jsonb := '[]';
+  why text;
+begin
+  perform "locked".ready();
+  if end_session_v1.session is null then
+    perform "locked".refuse('session must be given');
+  end if;
+  delete from "locked".tickets k where k.id in (
+    select x.id from "locked".tickets x where x.session = end_session_v1.session order by x.id for update);
+  perform "locked".lock(coalesce(array_agg(x.name), '{}'), coalesce(array_agg(x.scope), '{}'), false)
+    from "locked".leases x where x.session = end_session_v1.session and x.ended_at is null;
+  t := "locked".clock();
+  for l in select x.* from "locked".leases x where x.session = end_session_v1.session and x.ended_at is null order by x.name, x.scope loop
+    why := case when l.state = 'quarantined' then 'quarantined'
+                when not "locked".rests(l) then 'running'
+                when l.explicit and l.files <> '[]' then 'open edit' end;
+    if why is not null then
+      stayed := stayed || jsonb_build_object('name', l.name, 'scope', l.scope, 'because', why);
+      continue;
+    end if;
+    perform "locked".finish(l.id, case when l.state = 'kept' then 'failed' else 'completed' end,
+      coalesce(l.reason || '; ', '') || 'its session ended', true, t);
+    released := released || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token);
+    perform "locked".tell(l.name, l.scope);
+  end loop;
+  return jsonb_build_object('answer', 'ended', 'released', released, 'stayed', stayed);
+end $body$;
+
+-- The ledger's upkeep. Called by who acts as the owner alone: these have no version in their name, so nobody else may.
+
+-- Takes out what ended so long ago, but never a live row, a counter, the last rows of a resource, what a live row or a
+-- command below one still refers to, or the last receipts of a path. `dry`: only counts.
+create or replace function "locked".prune(older_ms bigint, keep integer, dry boolean) returns jsonb
+language plpgsql volatile as $body$
+declare
+  before timestamptz := "locked".clock() - "locked".span(older_ms);
+  old bigint[];
+  told bigint[];
+  waited bigint;
+begin
+  select coalesce(array_agg(x.id), '{}') into old
+    from (select l.id, l.grant_id, l.ended_at, row_number() over (partition by l.name, l.scope order by l.ended_at desc, l.id desc) as place
+            from "locked".leases l where l.ended_at is not null) x
+   where x.ended_at < before and x.place > keep
+     and not exists (select 1 from "locked".leases n where n.ended_at is null and n.within_grant = x.grant_id)
+     and not exists (select 1 from "locked".joins j where j.within_grant = x.grant_id or j.lease = x.id);
+  -- Receipts go with their row, or where it went before; the end of each chain stays, since versions are known by it.
+  select coalesce(array_agg(x.id), '{}') into told
+    from (select r.id, r.lease, r.at, row_number() over (partition by r.scope, r.path order by r.id desc) as place from "locked".receipts r) x
+   where x.at < before and x.place > greatest(keep, 1)
+     and (x.lease = any (old) or not exists (select 1 from "locked".leases l where l.id = x.lease));
+  select count(*) into waited from "locked".waits w where w.until < before;
+  if not dry then
+    delete from "locked".receipts r where r.id = any (told);
+    delete from "locked".leases l where l.id = any (old) and l.ended_at is not null;
+    delete from "locked".waits w where w.until < before;
+  end if;
+  return jsonb_build_object('leases', cardinality(old), 'receipts', cardinality(told), 'waits', waited,
+    'left', (select count(*) from "locked".leases l where l.ended_at is not null) - case when dry then cardinality(old) else 0 end);
+end $body$;
+
+-- A new epoch: from here every token is above all that this ledger knows of, above its clock, and above `above`, by the
+-- margin. Resources that it has never seen begin there too.
+create or replace function "locked".raise_epoch(above bigint, margin bigint) returns jsonb
+language plpgsql volatile as $body$
+declare
+  bottom bigint;
+  raised bigint;
+  epoch bigint;
+begin
+  -- Nobody draws a token meanwhile.
+  lock table "locked".resources in access exclusive mode;
+  select greatest(coalesce(max(r.last_token), 0), coalesce((select max(l.token) from "locked".leases l), 0),
+                  coalesce((select max(r.token) from "locked".receipts r), 0), "locked".ms("locked".clock()), coalesce(above, 0)) + margin
+    into bottom from "locked".resources r;
+  update "locked".resources r set last_token = bottom where r.last_token < bottom;
+  get diagnostics raised = row_count;
+  execute format('alter table "locked".resources alter column last_token set default %s', bottom);
+  update "locked".meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
+  return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
+end $body$;
+
+-- From one store to another. For who acts as the owner alone.
+
+-- Stands before every new lease once the store has moved.
+create or replace function "locked".refuse_moved() returns trigger
+language plpgsql volatile as $body$
+begin
+  raise exception using errcode = '55000',
+    message = 'this store has moved to ' || coalesce((select m.value from "locked".meta m where m.key = 'moved_to'), 'another one');
+end $body$;
+
+-- Lets no new lease in from here, if none lives; else who has one.
+create or replace function "locked".leave_for(place text, id text) returns jsonb
+language plpgsql volatile as $body$
+declare
+  living jsonb;
+begin
+  -- Whoever is being granted a lease is waited for, and nobody else is.
+  lock table "locked".leases in share row exclusive mode;
+  select coalesce(jsonb_agg(jsonb_build_object('name', l.name, 'scope', l.scope, 'holder', "locked".who(l.session, l.label),
+      'state', "locked".seen_as(l, "locked".clock())) order by l.name, l.scope), '[]')
+    into living from (select * from "locked".leases x where x.ended_at is null order by x.name, x.scope limit 1000) l;
+  if living = '[]' then
+    insert into "locked".meta (key, value) values ('moved_to', place), ('moved_to_id', id)
+    on conflict (key) do update set value = excluded.value;
+    execute 'create or replace trigger moved before insert on "locked".leases for each statement execute function "locked".refuse_moved()';
+  end if;
+  return jsonb_build_object('living', living);
+end $body$;
+
+create or replace function "locked".come_back() returns jsonb
+language plpgsql volatile as $body$
+begin
+  execute 'drop trigger if exists moved on "locked".leases';
+  delete from "locked".meta m where m.key in ('moved_to', 'moved_to_id');
+  return '{}';
+end $body$;
+
+-- A page of what goes along: counters, ended leases, receipts. Moments are milliseconds since 1970.
+create or replace function "locked".load_page(what text, skip bigint, most integer) returns jsonb
+language plpgsql stable as $body$
+begin
+  return case what
+    when 'resources' then (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'last_token', x.last_token)), '[]')
+      from (select * from "locked".resources r order by r.name, r.scope offset skip limit most) x)
+    when 'leases' then (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'token', x.token,
+        'grant_id', x.grant_id, 'session', x.session, 'label', x.label, 'host', x.host, 'host_id', x.host_id,
+        'operation', x.operation, 'rule', x.rule, 'explicit', x.explicit, 'remote', x.remote, 'adopted', x.adopted,
+        'reason', x.reason, 'files', x.files, 'ttl_ms', x.ttl_ms, 'within_grant', x.within_grant,
+        'acquired_at', "locked".ms(x.acquired_at), 'renewed_at', "locked".ms(x.renewed_at), 'ended_at', "locked".ms(x.ended_at),
+        'ended_as', x.ended_as, 'note', x.note) order by x.id), '[]')
+      from (select * from "locked".leases l where l.ended_at is not null order by l.id offset skip limit most) x)
+    when 'receipts' then (select coalesce(jsonb_agg(jsonb_build_object('grant_id', l.grant_id, 'name', l.name, 'lease_scope', l.scope,
+        'scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob, 'branch', x.branch, 'host', x.host,
+        'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind, 'at', "locked".ms(x.at)) order by x.id), '[]')
+      from (select * from "locked".receipts r order by r.id offset skip limit most) x left join "locked".leases l on l.id = x.lease)
+  end;
+end $body$;
+
+-- Takes a page in, once however often it comes: counters grow, rows that are there stay.
+create or replace function "locked".unload_page(what text, rows jsonb) returns bigint
+language plpgsql volatile as $body$
+declare
+  taken bigint;
+begin
+  if what = 'resources' then
+    insert into "locked".resources (name, scope, last_token)
+    select r ->> 'name', r ->> 'scope', (r ->> 'last_token')::bigint from jsonb_array_elements(rows) r
+    order by (r ->> 'name') collate "C", (r ->> 'scope') collate "C"
+    on conflict (name, scope) do update set last_token = greatest(resources.last_token, excluded.last_token);
+  elsif what = 'leases' then
+    insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, operation, rule, state, explicit,
+      remote, adopted, settled, reason, files, ttl_ms, within_grant, acquired_at, renewed_at, ended_at, ended_as, note)
+    select x.scope, x.name, x.token, x.grant_id, '', x.session, x.label, x.host, x.host_id, x.operation, x.rule, 'held', x.explicit,
+      x.remote, x.adopted, true, x.reason, x.files, x.ttl_ms, x.within_grant, to_timestamp(x.acquired_at / 1000.0),
+      to_timestamp(x.renewed_at / 1000.0), to_timestamp(x.ended_at / 1000.0), x.ended_as, x.note
+    from jsonb_array_elements(rows) with ordinality r(r, n),
+      jsonb_to_record(r.r) as x(scope text, name text, token bigint, grant_id uuid, session uuid, label text, host text, host_id text,
+        operation text, rule text, explicit boolean, remote boolean, adopted boolean, reason text, files jsonb, ttl_ms bigint,
+        within_grant uuid, acquired_at bigint, renewed_at bigint, ended_at bigint, ended_as text, note text)
+    where not exists (select 1 from "locked".leases l where l.grant_id = x.grant_id and l.name = x.name and l.scope = x.scope)
+    order by r.n;
+  else
+    return "locked".unload_receipts(rows);
+  end if;
+  get diagnostics taken = row_count;
+  return taken;
+end $body$;
+
+-- Receipts come into the chains of their paths by their moments, so that the newest stays the newest.
+create or replace function "locked".unload_receipts(rows jsonb) returns bigint
+language plpgsql volatile as $body$
+declare
+  fresh "locked".receipts[];
+  there "locked".receipts[];
+begin
+  lock table "locked".receipts in share row exclusive mode;
+  select coalesce(array_agg(row(
+           -x.n, coalesce((select l.id from "locked".leases l where l.grant_id = x.grant_id and l.name = x.name and l.scope = x.lease_scope limit 1), -x.n),
+           x.scope, x.path, x.base, x.new, x.blob, x.branch, x.host, x.worktree, x.token, x.holder, x.kind, to_timestamp(x.at / 1000.0)
+         )::"locked".receipts order by x.n), '{}') into fresh
+    from (select r.n, y.* from jsonb_array_elements(rows) with ordinality r(r, n),
+      jsonb_to_record(r.r) as y(grant_id uuid, name text, lease_scope text, scope text, path text, base text, new text, blob text,
+        branch text, host text, worktree text, token bigint, holder text, kind text, at bigint)) x
+   where not exists (select 1 from "locked".receipts r where r.scope = x.scope and r.path = x.path and r.new = x.new
+                       and r.base is not distinct from x.base and r.kind = x.kind and "locked".ms(r.at) = x.at);
+  with later as (
+    delete from "locked".receipts r using (select f.scope, f.path, min(f.at) as first from unnest(fresh) f group by f.scope, f.path) f
+     where r.scope = f.scope and r.path = f.path and r.at > f.first returning r.*)
+  select coalesce(array_agg(row(l.*)::"locked".receipts), '{}') into there from later l;
+  insert into "locked".receipts (lease, scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at)
+  select x.lease, x.scope, x.path, x.base, x.new, x.blob, x.branch, x.host, x.worktree, x.token, x.holder, x.kind, x.at
+    from unnest(there || fresh) x order by x.at, x.id < 0, abs(x.id)
+  on conflict do nothing;
+  return cardinality(fresh);
+end $body$;
+
 -- Who may do what. Functions can be called by everybody when they are made, so this stands in the same transaction.
 
 revoke all on schema "locked" from public;
@@ -1751,7 +2110,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '1')
+insert into "locked".meta (key, value) values ('version', '2')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

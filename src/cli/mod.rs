@@ -17,8 +17,10 @@ mod options;
 mod overruled;
 mod restore;
 mod status;
+mod store;
 mod table;
 mod verbs;
+mod watch;
 mod world;
 
 pub use find::Front;

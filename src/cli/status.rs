@@ -7,33 +7,53 @@ use crate::clock::Clock as _;
 use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
 use crate::run::Context;
-use crate::store::LeaseView;
+use crate::state::StateDir;
+use crate::store::{LeaseView, Store, StoreError};
 
 use super::front::print;
 use super::table::table;
 use super::verbs::Status;
 use super::world::{CALL, down, store_of};
 
+/// A lease, and whether its holder lives.
+pub(super) type Seen = (LeaseView, &'static str);
+
 pub(super) fn status(context: &Context, verb: &Status) -> Exit {
+    if verb.watch {
+        return super::watch::watch(context, verb);
+    }
     let (state, mut store) = match store_of(context) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    let leases = store.leases(None, CALL).map(|mut leases| {
-        let host_id = state.host_id(context.clock.as_ref());
-        leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
-        let alive = leases.iter().map(|lease| super::alive::alive(&state, &host_id, lease)).collect::<Vec<_>>();
-        leases.into_iter().zip(alive).collect::<Vec<_>>()
-    });
-    match leases {
-        Ok(leases) if verb.json => print(&format!(
-            "{:#}",
-            Value::Array(leases.iter().map(|(lease, alive)| object(lease, alive, context)).collect())
-        )),
-        Ok(leases) if leases.is_empty() => print("no live leases"),
-        Ok(leases) => print(&rows(&leases)),
+    match look(context, verb, &state, store.as_mut()) {
+        Ok(seen) if verb.json => print(&format!("{:#}", objects(&seen, context))),
+        Ok(seen) => print(&rows(&seen)),
         Err(error) => down(&error),
     }
+}
+
+/// The board as it was asked for.
+pub(super) fn look(
+    context: &Context,
+    verb: &Status,
+    state: &StateDir,
+    store: &mut dyn Store,
+) -> Result<Vec<Seen>, StoreError> {
+    let host_id = state.host_id(context.clock.as_ref());
+    let mut leases = store.leases(None, CALL)?;
+    leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
+    leases.retain(|lease| verb.stalled.is_none_or(|stalled| lease.idle >= stalled));
+    let alive = |lease: LeaseView| {
+        let alive = super::alive::alive(state, &host_id, &lease);
+        (lease, alive)
+    };
+    Ok(leases.into_iter().map(alive).collect())
+}
+
+/// The board for programs.
+pub(super) fn objects(seen: &[Seen], context: &Context) -> Value {
+    Value::Array(seen.iter().map(|(lease, alive)| object(lease, alive, context)).collect())
 }
 
 fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
@@ -52,6 +72,7 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
         "renewed_at": lease.renewed_at,
         "expires_at": left.map(|left| context.clock.wall_ms().saturating_add(left)),
         "expires_in_ms": left,
+        "idle_ms": i64::try_from(lease.idle.as_millis()).unwrap_or(i64::MAX),
         "waiters": lease.waiters,
         "explicit": lease.explicit,
         "takeable": lease.takeable,
@@ -59,7 +80,11 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
     })
 }
 
-fn rows(leases: &[(LeaseView, &'static str)]) -> String {
+/// The board for people.
+pub(super) fn rows(leases: &[Seen]) -> String {
+    if leases.is_empty() {
+        return "no live leases".to_owned();
+    }
     let head = ["RESOURCE", "HOLDER", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"]
         .map(str::to_owned)
         .to_vec();

@@ -11,23 +11,26 @@ mod door;
 mod error;
 mod forced;
 mod open;
+mod place;
 pub mod postgres;
 mod request;
 mod sqlite;
+mod upkeep;
 mod view;
 
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
 pub use open::{open, place_of};
+pub use place::shown_place;
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, Initialised, NotConnected, PostgresStore, Schema, SchemaNameError,
-    With,
+    Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
 };
 pub use sqlite::SqliteStore;
+pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
 
 use std::time::Duration;
@@ -49,6 +52,17 @@ pub trait Store {
     /// How far away it is: how often one who waits may ask.
     fn distance(&self) -> Distance {
         Distance::Near
+    }
+
+    /// Lets a connection go that others may want meanwhile; the next call makes another.
+    fn hang_up(&mut self) {}
+
+    /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
+    /// waits for that; others just let the time pass.
+    #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let _anything_may = resources;
+        std::thread::sleep(span.max(Duration::from_millis(1)));
     }
 
     /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new
@@ -129,4 +143,9 @@ pub trait Store {
     /// # Errors
     /// The store could not answer.
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+
+    /// What its owner does with it; none for a store without a ledger.
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        None
+    }
 }

@@ -77,6 +77,8 @@ pub struct LeaseView {
     pub acquired_at: i64,
     /// Wall clock, ms since 1970, for showing.
     pub renewed_at: i64,
+    /// How long ago it was renewed or granted, by the store's clock.
+    pub idle: Duration,
     /// How long it still lasts; zero when expired, none when it does not expire.
     pub expires_in: Option<Duration>,
     /// Requests that wait for it.

@@ -3,14 +3,16 @@
 mod failover;
 mod far;
 mod hammer;
-mod lab;
+pub(crate) mod lab;
 mod limits;
 mod many;
 mod measure;
 mod outages;
 mod program;
 mod schema;
+mod sessions;
 mod upgrade;
+mod waiting;
 
 use super::contract::every_promise;
 use lab::{Lab, Way};

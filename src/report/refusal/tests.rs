@@ -28,6 +28,7 @@ fn lease() -> LeaseView {
         reason: None,
         acquired_at: 0,
         renewed_at: 0,
+        idle: std::time::Duration::ZERO,
         expires_in: Some(Duration::from_secs(1800)),
         waiters: 1,
         files: Vec::new(),

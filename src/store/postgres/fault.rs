@@ -155,6 +155,7 @@ fn spoken(said: &DbError, user: &str) -> StoreError {
         "25001" => refused(message, &format!("alter role {user} set default_transaction_isolation = 'read committed'")),
         "40001" | "40P01" | "55P03" => StoreError::Contended(with_code),
         "57014" => StoreError::Contended(format!("{message}; the server stopped it (statement_timeout?)")),
+        "55000" => refused(message, "point the store's address there"),
         "53100" => refused(message, "make room on the server's disk"),
         "0A000" => refused(message, "use a server that has it"),
         _ => StoreError::Failed(with_code),

@@ -8,7 +8,8 @@
 //! | file | what it does |
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
-//! | `address`, `tls` | connection strings as libpq reads them; the way there, protected |
+//! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
+//! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
@@ -25,6 +26,8 @@ mod schema;
 mod seen;
 mod setup;
 pub mod tls;
+mod upkeep;
+pub mod via;
 mod words;
 
 use std::time::Duration;
@@ -33,7 +36,7 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
-    Request, Settlement, Store, StoreError, StoredReceipt,
+    Request, Settlement, Store, StoreError, StoredReceipt, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -41,7 +44,7 @@ use connector::At;
 pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
 pub use schema::{Schema, SchemaNameError};
-pub use setup::{Difference, Initialised};
+pub use setup::Difference;
 
 /// The store on a PostgreSQL server.
 pub struct PostgresStore {
@@ -56,7 +59,7 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The store at this address, in this schema. Nothing is connected before the first call.
+    /// The store at this address, through the machine between if there is one, in this schema. Nothing is connected before the first call.
     #[must_use]
     pub fn new(config: tokio_postgres::Config, connector: Box<dyn Connector>, schema: Schema) -> Self {
         Self { link: Link::new(config, connector), schema }
@@ -65,12 +68,17 @@ impl PostgresStore {
     /// The store at this address, in this schema. Nothing is connected before the first call, and what lies around the
     /// address (certificates) is read then.
     #[must_use]
-    pub fn at(address: Address, around: Box<dyn Surroundings + Send>, schema: Schema) -> Self {
+    pub fn at(
+        address: Address,
+        around: Box<dyn Surroundings + Send>,
+        bastion: Option<via::Bastion>,
+        schema: Schema,
+    ) -> Self {
         let mut config = tokio_postgres::Config::new();
         if !address.doubtful {
             config.user(&address.user);
         }
-        Self::new(config, Box::new(At { address, around }), schema)
+        Self::new(config, Box::new(At { address, around, bastion }), schema)
     }
 
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
@@ -89,8 +97,21 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
     fn distance(&self) -> Distance {
         Distance::Far
+    }
+
+    fn hang_up(&mut self) {
+        self.link.hang_up();
+    }
+
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
+        self.link.hear(&self.schema.to_string(), &wanted, span);
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {

@@ -7,10 +7,10 @@
 use std::fmt;
 
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 1] = [include_str!("schema/0001_ledger.sql")];
+const STEPS: [&str; 2] = [include_str!("schema/0001_ledger.sql"), include_str!("schema/0002_waits.sql")];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 13] = [
+const FUNCTIONS: [&str; 17] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
@@ -24,10 +24,16 @@ const FUNCTIONS: [&str; 13] = [
     include_str!("schema/usual.sql"),
     include_str!("schema/forced.sql"),
     include_str!("schema/views.sql"),
+    include_str!("schema/waits.sql"),
+    include_str!("schema/sessions.sql"),
+    include_str!("schema/upkeep.sql"),
+    include_str!("schema/moving.sql"),
 ];
 
 const BEGIN: &str = include_str!("schema/begin.sql");
 const FINISH: &str = include_str!("schema/finish.sql");
+const LEND: &str = include_str!("schema/lend.sql");
+const RETURN: &str = include_str!("schema/return.sql");
 
 /// The version that this program knows.
 pub(super) const KNOWN: i64 = STEPS.len() as i64;
@@ -103,6 +109,16 @@ impl Schema {
         let done = usize::try_from(version).unwrap_or(0);
         let steps = STEPS.into_iter().chain(self.later.as_deref()).skip(done);
         self.filled(&steps.chain(FUNCTIONS).chain([FINISH]).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The first part of the schema's upkeep, inside a transaction: from here we act as the owner.
+    pub(super) fn lends(&self) -> String {
+        self.filled(LEND)
+    }
+
+    /// The last part of it.
+    pub(super) fn returns(&self) -> String {
+        self.filled(RETURN)
     }
 
     /// One function of ours, called: `"locked".acquire_v1`.

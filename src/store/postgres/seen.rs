@@ -30,6 +30,9 @@ pub(super) struct Seen {
     reason: Option<String>,
     acquired_at: i64,
     renewed_at: i64,
+    /// A schema of before does not say it.
+    #[serde(default)]
+    idle_ms: i64,
     expires_in_ms: Option<i64>,
     waiters: u32,
     files: Vec<FileRecord>,
@@ -54,6 +57,7 @@ impl Seen {
             reason: self.reason.as_deref().map(shown),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,
+            idle: span(self.idle_ms),
             expires_in: self.expires_in_ms.map(span),
             waiters: self.waiters,
             files: self.files,

@@ -7,20 +7,11 @@ use std::time::Duration;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use crate::store::StoreError;
+use crate::store::{Initialised, StoreError};
 
 use super::PostgresStore;
 use super::fault::Fault;
-use super::schema::Schema;
-
-/// What an application of the schema did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Initialised {
-    /// Everything was there already.
-    Unchanged,
-    /// The schema was made, or brought to this program's version.
-    Applied,
-}
+use super::schema::{KNOWN, Schema};
 
 /// Something on the server that is not as this program has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +27,24 @@ pub enum Difference {
     /// A function that clients may call is not guarded as it should be: owner, definer's rights, search path, or who may
     /// call it.
     Unguarded(String),
+}
+
+impl std::fmt::Display for Difference {
+    /// What it is, and the next step.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mend = "run locked store init";
+        match self {
+            Self::Absent => write!(f, "the database has no schema of locked: {mend}"),
+            Self::Version(version) => {
+                write!(f, "its tables are of version {version}, this program's of {KNOWN}: {mend}")
+            }
+            Self::Missing(function) => write!(f, "the function {function} is missing: {mend}"),
+            Self::Changed(function) => write!(f, "the function {function} is another than this program's: {mend}"),
+            Self::Unguarded(function) => {
+                write!(f, "the function {function} has another owner, or more may call it than should: {mend}")
+            }
+        }
+    }
 }
 
 impl PostgresStore {

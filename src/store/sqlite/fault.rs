@@ -48,6 +48,12 @@ impl Fault {
         let why = self.why();
         match (&self, self.code()) {
             (Self::Newer { found, known }, _) => StoreError::Newer { found: *found, known: *known },
+            (Self::Sqlite(rusqlite::Error::SqliteFailure(error, Some(said))), _)
+                if error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER =>
+            {
+                // The one trigger is ours, and so is its sentence.
+                StoreError::Refused { why: said.clone(), remedy: "set LOCKED_STORE to that store".to_owned() }
+            }
             (_, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => StoreError::Contended(why),
             (_, Some(ErrorCode::DiskFull)) => StoreError::Full { path: file.to_owned() },
             (Self::Emptied, _) | (_, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)) => {

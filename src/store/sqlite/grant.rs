@@ -70,11 +70,12 @@ pub(super) fn succeed(
 }
 
 /// The next fencing token of a resource: above the last one, and above the wall clock, so that it grows even when the
-/// counter was lost with its file.
+/// counter was lost with its file. A resource that is new to this file begins above what its epoch says.
 pub(super) fn next_token(connection: &Connection, resource: &Resource, now: &Now) -> Result<i64, Fault> {
     Ok(connection
         .prepare_cached(
-            "insert into resources (scope, name, last_token) values (?1, ?2, ?3) \
+            "insert into resources (scope, name, last_token) values (?1, ?2, \
+             max(?3, coalesce((select cast(value as integer) + 1 from meta where key = 'token_floor'), 0))) \
              on conflict do update set last_token = max(last_token + 1, excluded.last_token) returning last_token",
         )?
         .query_row((&resource.scope.0, resource.name.as_str(), now.wall), |row| row.get(0))?)

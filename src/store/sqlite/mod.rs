@@ -11,6 +11,7 @@
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
 //! | `fate` | what a live lease means to who asks (pure) |
 //! | `acquire`, `grant`, `renew`, `settle`, `forced`, `views` | the trait, verb by verb |
+//! | `upkeep`, `moving` | prune, epoch, move |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
@@ -24,12 +25,14 @@ mod forced;
 mod gate;
 mod grant;
 mod ledger;
+mod moving;
 mod nest;
 mod queue;
 mod renew;
 mod row;
 mod schema;
 mod settle;
+mod upkeep;
 mod views;
 
 use std::path::PathBuf;
@@ -42,7 +45,7 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
-    Request, Settlement, Store, StoreError, StoredReceipt,
+    Request, Settlement, Store, StoreError, StoredReceipt, Upkeep,
 };
 use ledger::Ledger;
 
@@ -86,6 +89,10 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
+    fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         // Who comes to wait for the first time must write in any case, so a look beforehand would only cost time.
         let looks_first = request.mode == Mode::Try || self.waiting == Some(request.grant);

@@ -41,8 +41,14 @@ impl Lab {
         if let Some(schema) = EMPTIED.lock().expect("no panic").pop() {
             return Self { schema, way, ordinary: true };
         }
-        let mut lab = Self::running(way);
+        let mut lab = Self::alone(way);
         lab.ordinary = true;
+        lab
+    }
+
+    /// The same for this test alone, which may do to it what it likes.
+    pub(crate) fn alone(way: Way) -> Self {
+        let lab = Self::running(way);
         let name = &lab.schema;
         lab.cluster().sql(&format!(
             "insert into lab.clocks values ('{name}', '2026-11-20');
@@ -93,7 +99,7 @@ impl Drop for Lab {
         }
         let name = &self.schema;
         let emptied = self.cluster().try_sql(&format!(
-            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.receipts, {name}.resources;
+            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.receipts, {name}.resources, {name}.waits;
              update lab.clocks set at = '2026-11-20' where schema = '{name}'"
         ));
         if emptied.is_ok() {

@@ -9,6 +9,7 @@ begin
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
       'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
       'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
+      'idle_ms', @schema@.ms(t) - @schema@.ms(l.renewed_at),
       'expires_in_ms', @schema@.expires_in(l, t), 'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l)));
 end $body$;
 

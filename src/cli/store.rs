@@ -1,0 +1,146 @@
+//! `locked store`: what a store's owner does with it.
+#![forbid(unsafe_code)]
+
+mod moving;
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::exit::{self, Exit};
+use crate::report::{self, Refusal};
+use crate::run::Context;
+use crate::store::{Initialised, Prune, Schema, Store, StoreError, Upkeep};
+use crate::terms::parse_duration;
+
+use super::front::{print, refuse};
+use super::held::answer;
+use super::verbs::{EpochVerb, Plain, PruneVerb, StoreVerbs};
+use super::world::{down, store_of};
+
+/// How long one step may take: an upgrade rewrites tables, and history can be long.
+const STEP: Duration = Duration::from_secs(120);
+
+/// Whoever asks again after a lost answer must find the row: nothing younger is pruned.
+const YOUNGEST: Duration = Duration::from_secs(3600);
+
+pub(super) fn store(context: &Context, verb: &StoreVerbs) -> Exit {
+    let done = match verb {
+        StoreVerbs::Init(verb) => init(context, verb),
+        StoreVerbs::Check(verb) => check(context, verb),
+        StoreVerbs::PrintSql => Ok(print(Schema::default().sql().trim_end())),
+        StoreVerbs::Prune(verb) => prune(context, verb),
+        StoreVerbs::Epoch(verb) => epoch(context, verb),
+        StoreVerbs::Move(verb) => moving::move_to(context, verb),
+    };
+    done.unwrap_or_else(|exit| exit)
+}
+
+/// A duration that may also be in days, as people count what is old: `180d`.
+pub(super) fn days(text: &str) -> Result<Duration, String> {
+    let days = text.strip_suffix('d').filter(|digits| digits.bytes().all(|it| it.is_ascii_digit()));
+    match days.map(str::parse::<u64>) {
+        Some(Ok(days)) if days <= 36_500 => Ok(Duration::from_secs(days * 86_400)),
+        Some(_) => Err("write a number of days up to 36500d, or for example 12h".to_owned()),
+        None => parse_duration(text).map_err(|error| format!("{error}; or days: 180d")),
+    }
+}
+
+/// Does one piece of upkeep with the store that is set.
+fn with<T>(context: &Context, work: impl FnOnce(&mut dyn Upkeep) -> Result<T, StoreError>) -> Result<T, Exit> {
+    let (_, mut store) = store_of(context)?;
+    let upkeep = upkeep(store.as_mut())?;
+    work(upkeep).map_err(|error| down(&error))
+}
+
+/// The upkeep of a store that has a ledger.
+fn upkeep(store: &mut dyn Store) -> Result<&mut dyn Upkeep, Exit> {
+    store.upkeep().ok_or_else(|| {
+        let refusal = Refusal {
+            word: "REFUSED",
+            what: "this store has no ledger to look after".to_owned(),
+            why: "the advisory store keeps nothing but locks of the server's sessions".to_owned(),
+            retry: "no".to_owned(),
+            next: "set a store with a ledger: postgres://… without advisory, or none".to_owned(),
+        };
+        refuse(&refusal, exit::USAGE)
+    })
+}
+
+fn init(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
+    let (done, about) = with(context, |store| Ok((store.init(STEP)?, store.about(STEP)?)))?;
+    let (word, text) = match done {
+        Initialised::Applied => ("applied", "the store was set up, or brought to this version"),
+        Initialised::Unchanged => ("unchanged", "nothing to do: the store is of this version"),
+    };
+    let value = json!({"init": word, "store_id": about.store_id, "epoch": about.epoch});
+    Ok(answer(verb.json, &value, Some(format!("{text} (store {})", about.store_id))))
+}
+
+fn check(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
+    let (faults, about) = with(context, |store| {
+        let faults = store.faults(STEP)?;
+        // What is not whole need not be able to say its name.
+        let about = if faults.is_empty() { Some(store.about(STEP)?) } else { store.about(STEP).ok() };
+        Ok((faults, about))
+    })?;
+    let id = about.as_ref().map(|about| about.store_id.clone());
+    if verb.json {
+        let moved = about.as_ref().and_then(|about| about.moved.as_ref()).map(|(place, _)| place.clone());
+        let epoch = about.as_ref().map(|about| about.epoch);
+        let value =
+            json!({"sound": faults.is_empty(), "faults": faults, "store_id": id, "epoch": epoch, "moved_to": moved});
+        let said = print(&format!("{value:#}"));
+        return Ok(if faults.is_empty() { said } else { Exit::Code(exit::CONFIG) });
+    }
+    if faults.is_empty() {
+        return Ok(print(&format!("the store is as it should be (store {})", id.unwrap_or_default())));
+    }
+    for fault in &faults {
+        report::say(&format!("locked: {fault}"));
+    }
+    Err(Exit::Code(exit::CONFIG))
+}
+
+fn prune(context: &Context, verb: &PruneVerb) -> Result<Exit, Exit> {
+    if verb.older_than < YOUNGEST {
+        let what = "--older-than must be at least 1h: a settling whose answer was lost asks for its row again";
+        return Err(refuse(&report::misuse(what, "locked store prune --help"), exit::USAGE));
+    }
+    let what = Prune { older_than: verb.older_than, keep: verb.keep, dry_run: verb.dry_run };
+    let pruned = with(context, |store| store.prune(&what, STEP))?;
+    let value = json!({
+        "dry_run": verb.dry_run, "leases": pruned.leases, "receipts": pruned.receipts, "left": pruned.left,
+    });
+    let would = if verb.dry_run { "would prune" } else { "pruned" };
+    let stay = if verb.dry_run { "would stay" } else { "stay" };
+    let text = format!(
+        "{would} {} ended leases and {} receipts; {} ended leases {stay}",
+        pruned.leases, pruned.receipts, pruned.left
+    );
+    Ok(answer(verb.json, &value, Some(text)))
+}
+
+fn epoch(context: &Context, verb: &EpochVerb) -> Result<Exit, Exit> {
+    let epoch = with(context, |store| store.raise_epoch(verb.above, STEP))?;
+    let value = json!({"epoch": epoch.epoch, "above": epoch.above, "resources": epoch.resources});
+    let text = format!(
+        "epoch {}: every token is above {} from now on ({} counters raised)",
+        epoch.epoch, epoch.above, epoch.resources
+    );
+    Ok(answer(verb.json, &value, Some(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_durations_too() {
+        assert_eq!(days("180d"), Ok(Duration::from_secs(180 * 86_400)));
+        assert_eq!(days("12h"), Ok(Duration::from_secs(12 * 3600)));
+        for wrong in ["d", "-1d", "1.5d", "99999999d", "x", "99999999999999999999d"] {
+            assert!(days(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `locked status --watch`: the board, again and again. A terminal is redrawn; elsewhere whoever reads gets a new block
+//! whenever something has changed, so that a log of it stays short. Ctrl-C ends it as it ends any program.
+#![forbid(unsafe_code)]
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use crate::exit::Exit;
+use crate::report::{self, clock_time};
+use crate::run::Context;
+use crate::store::StoreError;
+
+use super::status::{Seen, look, objects, rows};
+use super::verbs::Status;
+use super::world::{down, store_of};
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Home, and clear from there; what scrolled away before is left alone.
+const REDRAW: &str = "\x1b[H\x1b[2J";
+
+pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
+    let (state, mut store) = match store_of(context) {
+        Ok(opened) => opened,
+        Err(exit) => return exit,
+    };
+    let redraws = std::io::stdout().is_terminal() && !verb.json;
+    let mut before: Option<String> = None;
+    loop {
+        let looked = look(context, verb, &state, store.as_mut());
+        match looked {
+            // Who begins with a store that does not answer is told so; later it may come back.
+            Err(error) if before.is_none() => return down(&error),
+            looked => {
+                let (essence, block) = block(&looked, context, verb, redraws);
+                let is_news = before.as_ref() != Some(&essence);
+                before = Some(essence);
+                if (redraws || is_news) && !show(&block) {
+                    return Exit::OK;
+                }
+            }
+        }
+        rest();
+    }
+}
+
+/// What decides whether it is news, and what is shown.
+fn block(looked: &Result<Vec<Seen>, StoreError>, context: &Context, verb: &Status, redraws: bool) -> (String, String) {
+    let now = clock_time(crate::clock::Clock::wall_ms(context.clock.as_ref()));
+    match looked {
+        Ok(seen) => {
+            let essence = seen.iter().map(essence).collect::<Vec<_>>().join("\n");
+            let text = match verb.json {
+                true => format!("{}\n", objects(seen, context)),
+                false if redraws => format!("{REDRAW}{now}\n{}\n", rows(seen)),
+                false => format!("{now}\n{}\n\n", rows(seen)),
+            };
+            (essence, text)
+        }
+        Err(error) => {
+            let text = match verb.json {
+                true => format!("{}\n", serde_json::json!({"error": error.to_string()})),
+                false if redraws => format!("{REDRAW}{now}\n{error}\n"),
+                false => format!("{now}\n{error}\n\n"),
+            };
+            (format!("down: {error}"), text)
+        }
+    }
+}
+
+/// All of a lease but how much time it has left: that changes by itself.
+fn essence((lease, alive): &Seen) -> String {
+    format!(
+        "{} {} {} {} {} {} {} {:?}",
+        lease.resource.scope,
+        lease.resource.name,
+        lease.token.0,
+        lease.state.as_str(),
+        alive,
+        lease.waiters,
+        lease.takeable,
+        lease.reason
+    )
+}
+
+/// False when nobody reads any more.
+fn show(block: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(block.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(error) => {
+            if error.kind() != std::io::ErrorKind::BrokenPipe {
+                report::say(&format!("locked: cannot write the answer: {error}"));
+            }
+            false
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a look each second; no store tells everybody what changed")]
+fn rest() {
+    std::thread::sleep(PAUSE);
+}

@@ -1,0 +1,137 @@
+//! On what terms a lease is asked for, and where.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::SystemClock;
+use crate::config::{self, Address, Places, StoreSetting};
+use crate::holder::ProcFs;
+use crate::lease::Patience;
+use crate::state::StateDir;
+use crate::store::{self, Owner, Store, StoreError};
+use crate::terms::{SessionId, Times, TimesError};
+
+use super::SeamError;
+
+/// Where variables come from.
+type Env<'a> = Arc<dyn Fn(&str) -> Option<OsString> + 'a>;
+
+/// The terms; every one has a ready value.
+#[derive(Clone)]
+pub struct LeaseOptions<'a> {
+    env: Env<'a>,
+    session: SessionId,
+    label: String,
+    operation: String,
+    ttl: Option<Duration>,
+    wait: Duration,
+}
+
+impl std::fmt::Debug for LeaseOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeaseOptions")
+            .field("operation", &self.operation)
+            .field("ttl", &self.ttl)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> LeaseOptions<'a> {
+    /// In the store that `locked` would take with this environment: `LOCKED_STORE`, else what the machine's and the user's
+    /// settings name, else the embedded one in the state directory. An address in a SOPS file is not read here.
+    #[must_use]
+    pub fn from_env(env: &'a (impl Fn(&str) -> Option<OsString> + 'a)) -> Self {
+        Self::with(Arc::new(env))
+    }
+
+    /// In the embedded store in this directory, which is made (0700) if need be. Absolute, on a local file system.
+    #[must_use]
+    pub fn embedded(directory: &Path) -> LeaseOptions<'static> {
+        let directory = directory.to_owned();
+        LeaseOptions::with(Arc::new(move |name| match name {
+            "LOCKED_STATE_DIR" => Some(directory.clone().into_os_string()),
+            "LOCKED_STORE" => Some("embedded".into()),
+            _ => None,
+        }))
+    }
+
+    fn with(env: Env<'a>) -> Self {
+        Self {
+            env,
+            session: SessionId(uuid::Uuid::new_v4()),
+            label: format!("pid {}@{}", std::process::id(), ProcFs::host()),
+            operation: "with_lease".to_owned(),
+            ttl: None,
+            wait: Duration::from_secs(30),
+        }
+    }
+
+    /// What others see of the work. Free of secrets: it goes into the history.
+    #[must_use]
+    pub fn operation(self, operation: &str) -> Self {
+        Self { operation: operation.to_owned(), ..self }
+    }
+
+    /// Who asks, as others see it; ready: process id and host.
+    #[must_use]
+    pub fn label(self, label: &str) -> Self {
+        Self { label: label.to_owned(), ..self }
+    }
+
+    /// The session; ready: one of its own. What a session holds by `locked acquire` is adopted by its work.
+    #[must_use]
+    pub fn session(self, session: SessionId) -> Self {
+        Self { session, ..self }
+    }
+
+    /// How long the lease lives without a renew, 1 s to 24 h; ready: 30 minutes. It is renewed every sixth of that, at most
+    /// every minute, and is no longer ours after two thirds of it without an answer.
+    #[must_use]
+    pub fn ttl(self, ttl: Duration) -> Self {
+        Self { ttl: Some(ttl), ..self }
+    }
+
+    /// How long to wait in line; zero is one try; ready: 30 s.
+    #[must_use]
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    pub(super) fn times(&self) -> Result<Times, TimesError> {
+        Times::new(self.ttl, None, None, None)
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        if self.wait.is_zero() { Patience::None } else { Patience::Wait(self.wait) }
+    }
+
+    pub(super) fn owner(&self, host_id: String) -> Owner {
+        Owner {
+            session: self.session,
+            label: self.label.clone(),
+            host: ProcFs::host(),
+            host_id,
+            pid: std::process::id(),
+            operation: self.operation.clone(),
+            rule: None,
+        }
+    }
+
+    /// The state directory and the store.
+    pub(super) fn open(&self, clock: &Arc<SystemClock>) -> Result<(StateDir, Box<dyn Store + Send>), SeamError> {
+        let env = self.env.as_ref();
+        let setting = config::store(&env, &Places::around(&env, &[])).map_err(|error| {
+            SeamError::Store(StoreError::Refused { why: error.to_string(), remedy: error.remedy() })
+        })?;
+        if matches!(setting, StoreSetting { address: Address::InSops { .. }, .. }) {
+            let why = "the settings have the store's address in a SOPS file, which only locked itself reads";
+            return Err(SeamError::Misused(why.to_owned()));
+        }
+        let state = StateDir::open(&env)?;
+        let store = store::open(&setting, &env, &state, Arc::clone(clock) as _)?;
+        Ok((state, store))
+    }
+}
