@@ -1,5 +1,6 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod grafana;
 mod hammer;
 pub(crate) mod lab;
 mod outages;
