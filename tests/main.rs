@@ -16,6 +16,7 @@ mod faults;
 mod git;
 mod holder;
 mod invocation;
+mod machines;
 mod naming;
 mod program;
 mod rules;
@@ -24,6 +25,7 @@ mod seam;
 mod state;
 mod store;
 mod supervise;
+mod via;
 
 /// A file that nobody names above would never run.
 #[test]

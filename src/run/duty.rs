@@ -149,7 +149,11 @@ impl Duty for KeeperDuty<'_> {
         let holding = self.job.holding(&self.tokens);
         let Some(store) = self.store() else { return Beat::Unknown };
         match store.renew(&holding, limit) {
-            Ok(Renewal::Renewed(lasts)) => Beat::Renewed(lasts),
+            Ok(Renewal::Renewed(lasts)) => {
+                // A connection is not kept from one beat to the next: others may want it.
+                store.hang_up();
+                Beat::Renewed(lasts)
+            }
             Ok(Renewal::Revoked) => Beat::Lost(Cause::Revoked),
             Ok(Renewal::Gone) => Beat::Lost(Cause::Gone),
             Err(_) => {

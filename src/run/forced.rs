@@ -91,7 +91,7 @@ pub(super) fn run(
     job.context.account.forced(reason);
     job.context.account.runs(&[]);
     let text = serde_json::to_string(&words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || {}) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));

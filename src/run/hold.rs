@@ -225,7 +225,7 @@ fn granted_run(
     };
     job.context.account.runs(&granted.tokens);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || store.hang_up()) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));

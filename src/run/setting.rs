@@ -68,7 +68,10 @@ pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
 pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoSetting> {
     let around = env_of(context);
     let env = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
-    let setting = config::store(&env, &Places::around(&env, roots)).map_err(NoSetting::Wrong)?;
+    let mut setting = config::store(&env, &Places::around(&env, roots)).map_err(NoSetting::Wrong)?;
+    if setting.via.is_some() {
+        setting.ssh = arbiter::real(context, "ssh");
+    }
     match &setting.address {
         Address::InSops { file, key } => {
             let text = from_sops(context, file, key).map_err(NoSetting::Away)?;

@@ -110,7 +110,7 @@ impl StateDir {
     }
 
     /// A directory in it, made (0700) if need be.
-    pub(super) fn below(&self, name: &str) -> Result<PathBuf, StoreError> {
+    pub(crate) fn below(&self, name: &str) -> Result<PathBuf, StoreError> {
         let path = self.path.join(name);
         let _as_owner = self.as_owner();
         platform::make_directories(&path).map_err(|error| refuse(&path, format!("it cannot be made: {error}")))?;

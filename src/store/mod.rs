@@ -54,6 +54,17 @@ pub trait Store {
         Distance::Near
     }
 
+    /// Lets a connection go that others may want meanwhile; the next call makes another.
+    fn hang_up(&mut self) {}
+
+    /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
+    /// waits for that; others just let the time pass.
+    #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let _anything_may = resources;
+        std::thread::sleep(span.max(Duration::from_millis(1)));
+    }
+
     /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new
     /// tokens (the expired row ends, naming who reclaimed it). Held → busy, with the holder's facts and our place.
     ///

@@ -12,6 +12,7 @@ use crate::state::StateDir;
 use crate::terms::Digest;
 
 use super::postgres::address::{self, Look, Machine, Surroundings};
+use super::postgres::via::Bastion;
 use super::postgres::{PostgresStore, Schema};
 use super::sqlite::{FILE_NAME, SqliteStore};
 use super::{Store, StoreError};
@@ -38,7 +39,7 @@ pub fn open(
     };
     match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
         Some(file) => in_named_file(Path::new(file), env, on_one_boot(state, clock)?),
-        None if is_of_a_server(text) => on_a_server(text, env, &setting.said_by),
+        None if is_of_a_server(text) => on_a_server(text, env, setting),
         None => Err(unknown(text, &setting.said_by)),
     }
 }
@@ -69,14 +70,27 @@ fn is_of_a_server(text: &str) -> bool {
 fn on_a_server(
     text: &str,
     env: &dyn Fn(&str) -> Option<OsString>,
-    said_by: &str,
+    setting: &StoreSetting,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
     let address = address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
-        why: format!("the address in {said_by} cannot be used: {error}"),
+        why: format!("the address in {} cannot be used: {error}", setting.said_by),
         remedy: error.remedy(),
     })?;
-    let around = Kept::of(env);
-    Ok(Box::new(PostgresStore::at(address, Box::new(around), Schema::default())))
+    let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
+    Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, Schema::default())))
+}
+
+/// The machine between.
+fn bastion(via: &str, setting: &StoreSetting) -> Result<Bastion, StoreError> {
+    let misnamed = |why: String, remedy: &str| StoreError::Misnamed { why, remedy: remedy.to_owned() };
+    let Some(ssh) = &setting.ssh else {
+        return Err(misnamed(
+            "the store is to be reached through ssh, and there is none on PATH".to_owned(),
+            "install ssh",
+        ));
+    };
+    Bastion::read(via, ssh)
+        .map_err(|error| misnamed(error.to_string(), "for example: via = \"ssh://bastion.example.org\""))
 }
 
 /// Names the place of a store without user and password, which must not come into a file, not even as a digest.

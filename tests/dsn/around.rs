@@ -9,23 +9,23 @@ use locked::store::postgres::address::{Look, Surroundings, look};
 
 /// What it has. A file that is not made up is the real one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Around {
-    pub(super) variables: BTreeMap<String, String>,
-    pub(super) files: BTreeMap<PathBuf, (u32, String)>,
-    pub(super) home: Option<PathBuf>,
+pub(crate) struct Around {
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<PathBuf, (u32, String)>,
+    pub(crate) home: Option<PathBuf>,
 }
 
 impl Around {
-    pub(super) fn at(home: &str) -> Self {
+    pub(crate) fn at(home: &str) -> Self {
         Self { home: Some(home.into()), ..Self::default() }
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.to_owned(), value.to_owned());
         self
     }
 
-    pub(super) fn file(mut self, path: &str, mode: u32, text: &str) -> Self {
+    pub(crate) fn file(mut self, path: &str, mode: u32, text: &str) -> Self {
         self.files.insert(path.into(), (mode, text.to_owned()));
         self
     }

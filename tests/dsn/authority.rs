@@ -6,16 +6,16 @@ use std::process::Command;
 
 /// A directory with keys and certificates: `NAME.crt` and `NAME.key`.
 #[derive(Debug)]
-pub(super) struct Authority {
+pub(crate) struct Authority {
     directory: PathBuf,
 }
 
 /// The name that most certificates are for.
-pub(super) const HOST: &str = "db.example.test";
+pub(crate) const HOST: &str = "db.example.test";
 
 impl Authority {
     /// Makes the authorities `ca` and `stranger`, the intermediate `middle`, and every certificate that the tests use.
-    pub(super) fn new(directory: &Path) -> Self {
+    pub(crate) fn new(directory: &Path) -> Self {
         let made = Self { directory: directory.to_owned() };
         std::fs::write(made.directory.join("ca.cnf"), CONFIGURATION).expect("configuration");
         for name in ["ca", "stranger"] {
@@ -56,7 +56,7 @@ impl Authority {
     }
 
     /// A file of it.
-    pub(super) fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         self.directory.join(name).to_str().expect("UTF-8").to_owned()
     }
 

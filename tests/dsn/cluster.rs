@@ -24,17 +24,17 @@ host    all all      all trust
 
 /// A server, with the authority that its certificates come from.
 #[derive(Debug)]
-pub(super) struct Cluster {
+pub(crate) struct Cluster {
     root: tempfile::TempDir,
     programs: PathBuf,
     server: Child,
-    pub(super) authority: Authority,
-    pub(super) port: u16,
+    pub(crate) authority: Authority,
+    pub(crate) port: u16,
 }
 
 impl Cluster {
     /// Starts one with the certificate `good`, TLS on, and one user per rule.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let root = tempfile::Builder::new().prefix("locked-dsn-").tempdir().expect("directory");
         let (programs, directory) = (programs(), root.path());
         for name in ["ca", "home"] {
@@ -74,17 +74,17 @@ impl Cluster {
     }
 
     /// The directory of its socket.
-    pub(super) fn socket(&self) -> String {
+    pub(crate) fn socket(&self) -> String {
         self.root.path().to_str().expect("UTF-8").to_owned()
     }
 
     /// An empty home for those who connect.
-    pub(super) fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
     /// Lets the server show this certificate from now on, and speak these versions of TLS; `off` switches TLS off.
-    pub(super) fn present(&mut self, certificate: &str) {
+    pub(crate) fn present(&mut self, certificate: &str) {
         configure(&self.root.path().join("data"), &self.authority, certificate);
         // SIGHUP reaches the postmaster alone; a session that shows the new value was born after it took effect.
         let pid = rustix::process::Pid::from_child(&self.server);
@@ -96,7 +96,7 @@ impl Cluster {
     }
 
     /// psql with this string in a world with this home and nothing else: its answer, or what it says.
-    pub(super) fn psql(&self, text: &str, home: &Path, question: &str) -> Result<String, String> {
+    pub(crate) fn psql(&self, text: &str, home: &Path, question: &str) -> Result<String, String> {
         let output = Command::new(self.programs.join("psql"))
             .args(["-XwAtq", "-d", text, "-c", question])
             .env_clear()
@@ -112,7 +112,7 @@ impl Cluster {
     }
 
     /// The answer of the superuser over the socket.
-    pub(super) fn ask(&self, question: &str) -> Option<String> {
+    pub(crate) fn ask(&self, question: &str) -> Option<String> {
         self.psql(&format!("host={} port={} user=postgres", self.socket(), self.port), &self.home(), question).ok()
     }
 
@@ -185,7 +185,7 @@ fn programs() -> PathBuf {
 }
 
 /// A program as the server's user, who must not be root; it dies with the test.
-pub(super) fn as_server(program: &Path) -> Command {
+pub(crate) fn as_server(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     if rustix::process::geteuid().is_root() {
         command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
@@ -195,7 +195,7 @@ pub(super) fn as_server(program: &Path) -> Command {
 }
 
 /// Hands everything to the server's user, keys included: root may read them all the same.
-pub(super) fn own(directory: &Path) {
+pub(crate) fn own(directory: &Path) {
     if rustix::process::geteuid().is_root() {
         let status =
             Command::new("chown").args(["-R", "postgres:postgres"]).arg(directory).status().expect("chown runs");

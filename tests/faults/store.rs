@@ -21,16 +21,16 @@ pub(crate) const STEADY: [&str; 10] =
     ["--ttl", "4s", "--heartbeat", "1s", "--renew-deadline", "3s", "--grace", "100ms", "-r", "test:x"];
 pub(crate) const STEADY_TTL: Duration = Duration::from_secs(4);
 
-/// The deadline is thirty heartbeats away.
-const PATIENT: [&str; 6] = ["--ttl", "24s", "--heartbeat", "500ms", "-r", "test:x"];
-const HEARTBEAT: Duration = Duration::from_millis(500);
+/// The deadline is sixteen heartbeats away, once the first renew has come: the first grant is short.
+const PATIENT: [&str; 6] = ["--ttl", "24s", "--heartbeat", "1s", "-r", "test:x"];
+const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Waits until three renews of [`PATIENT`] are overdue by the store's own clock. `database` was open before the store
+/// Waits until two renews of [`PATIENT`] are overdue by the store's own clock. `database` was open before the store
 /// was in trouble.
 fn renews_in_vain(database: &rusqlite::Connection) {
     let (clock, before) = (SystemClock::new(), board::ends_at(database, "test:x"));
-    let overdue = u128::try_from(before).expect("ms") - 24_000 + 3 * HEARTBEAT.as_millis();
-    so("three renews are overdue", || clock.now().0.as_millis() > overdue);
+    let overdue = u128::try_from(before).expect("ms") - 24_000 + 2 * HEARTBEAT.as_millis();
+    so("two renews are overdue", || clock.now().0.as_millis() > overdue);
     assert_eq!(board::ends_at(database, "test:x"), before, "none was granted");
 }
 
@@ -66,6 +66,7 @@ fn a_store_frozen_for_less_than_the_deadline_kills_nobody() {
     let stage = Stage::new();
     let one = stage.start("one", &PATIENT);
     stage.alive("one");
+    stage.world.is_renewed_for("test:x", HEARTBEAT);
     for _ in 0..2 {
         let frozen = frozen(&stage);
         renews_in_vain(&frozen);
@@ -119,6 +120,7 @@ fn a_store_that_may_not_be_read_for_a_while_kills_nobody() {
     stage.prepare(&mut command, "one");
     let one = Run::of(command);
     stage.alive("one");
+    stage.world.is_renewed_for("test:x", HEARTBEAT);
     let mode = |mode| std::fs::set_permissions(stage.store(), std::fs::Permissions::from_mode(mode)).expect("mode");
     // Who has the file open already may go on reading: it lets go of a store that keeps it waiting.
     let keeper = one.keeper();

@@ -8,7 +8,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
-//! | `address`, `tls` | connection strings as libpq reads them; the way there, protected |
+//! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
 //! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
@@ -27,6 +27,7 @@ mod seen;
 mod setup;
 pub mod tls;
 mod upkeep;
+pub mod via;
 mod words;
 
 use std::time::Duration;
@@ -58,7 +59,7 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The store at this address, in this schema. Nothing is connected before the first call.
+    /// The store at this address, through the machine between if there is one, in this schema. Nothing is connected before the first call.
     #[must_use]
     pub fn new(config: tokio_postgres::Config, connector: Box<dyn Connector>, schema: Schema) -> Self {
         Self { link: Link::new(config, connector), schema }
@@ -67,12 +68,17 @@ impl PostgresStore {
     /// The store at this address, in this schema. Nothing is connected before the first call, and what lies around the
     /// address (certificates) is read then.
     #[must_use]
-    pub fn at(address: Address, around: Box<dyn Surroundings + Send>, schema: Schema) -> Self {
+    pub fn at(
+        address: Address,
+        around: Box<dyn Surroundings + Send>,
+        bastion: Option<via::Bastion>,
+        schema: Schema,
+    ) -> Self {
         let mut config = tokio_postgres::Config::new();
         if !address.doubtful {
             config.user(&address.user);
         }
-        Self::new(config, Box::new(At { address, around }), schema)
+        Self::new(config, Box::new(At { address, around, bastion }), schema)
     }
 
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
@@ -97,6 +103,15 @@ impl Store for PostgresStore {
 
     fn distance(&self) -> Distance {
         Distance::Far
+    }
+
+    fn hang_up(&mut self) {
+        self.link.hang_up();
+    }
+
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
+        self.link.hear(&self.schema.to_string(), &wanted, span);
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {

@@ -36,7 +36,7 @@ impl std::fmt::Debug for Link {
 }
 
 /// What a failed try means for those that would follow.
-enum Next {
+pub(in crate::store::postgres) enum Next {
     /// Another way to the same address, if the mode has one; else the next one.
     Go(ConnectError),
     /// As libpq: who is refused a login does not try it at the next host.
@@ -177,7 +177,7 @@ impl Tries<'_> {
 
 /// The ways to one address, in libpq's order. In `prefer` the first one goes on without TLS by itself when the server
 /// has none; the second is for a handshake or a login that fails with it.
-fn ways(mode: SslMode, endpoint: &Endpoint) -> &'static [Tls] {
+pub(in crate::store::postgres) fn ways(mode: SslMode, endpoint: &Endpoint) -> &'static [Tls] {
     match (&endpoint.place, mode) {
         (Place::Socket(_), _) | (_, SslMode::Disable) => &[Tls::Disable],
         (_, SslMode::Allow) => &[Tls::Disable, Tls::Require],
@@ -187,7 +187,7 @@ fn ways(mode: SslMode, endpoint: &Endpoint) -> &'static [Tls] {
 }
 
 /// What the crate's error means.
-fn judge(address: &Address, endpoint: &Endpoint, error: &tokio_postgres::Error) -> Next {
+pub(in crate::store::postgres) fn judge(address: &Address, endpoint: &Endpoint, error: &tokio_postgres::Error) -> Next {
     let server = endpoint.to_string();
     if let Some(said) = error.as_db_error() {
         let code = said.code().code().to_owned();

@@ -65,7 +65,7 @@ impl Connector {
     }
 
     /// For a try without TLS: reads nothing.
-    pub(super) fn unused() -> Result<Self, TlsError> {
+    pub(in crate::store::postgres) fn unused() -> Result<Self, TlsError> {
         let provider = provider();
         let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -76,13 +76,16 @@ impl Connector {
     }
 }
 
-impl MakeTlsConnect<Socket> for Connector {
-    type Stream = Stream;
-    type TlsConnect = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
+impl<S> MakeTlsConnect<S> for Connector
+where
+    MakeRustlsConnect: MakeTlsConnect<S, Error = Infallible>,
+{
+    type Stream = <MakeRustlsConnect as MakeTlsConnect<S>>::Stream;
+    type TlsConnect = <MakeRustlsConnect as MakeTlsConnect<S>>::TlsConnect;
     type Error = Infallible;
 
     fn make_tls_connect(&mut self, _: &str) -> Result<Self::TlsConnect, Infallible> {
-        MakeTlsConnect::<Socket>::make_tls_connect(&mut self.inner, &self.name)
+        MakeTlsConnect::<S>::make_tls_connect(&mut self.inner, &self.name)
     }
 }
 

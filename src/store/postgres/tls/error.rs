@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::via::ViaError;
 use super::fault::TlsFault;
 
 /// TLS cannot even be tried, because of a file on this machine.
@@ -154,6 +155,9 @@ pub enum ConnectError {
         /// The kind.
         wanted: &'static str,
     },
+    /// The way through ssh does not stand.
+    #[error(transparent)]
+    Via(#[from] ViaError),
 }
 
 impl ConnectError {
@@ -182,6 +186,7 @@ impl ConnectError {
             Self::NoTls { .. } => "switch ssl on at the server; sslmode=disable only where nobody else is on the wire",
             Self::Tls { fault, .. } => return fault.remedy(),
             Self::Setup(error) => return error.remedy(),
+            Self::Via(error) => return error.remedy(),
             Self::Refused { code, .. } => match code.as_str() {
                 "28P01" => "check user and password (PGPASSWORD, ~/.pgpass, the string)",
                 "28000" => "check user, sslmode and client certificate against the server's pg_hba.conf",
@@ -201,7 +206,7 @@ impl ConnectError {
 
 /// Why no endpoint served: each try in its order; never empty.
 #[derive(Debug)]
-pub struct Unconnected(pub(super) Vec<ConnectError>);
+pub struct Unconnected(pub(in crate::store::postgres) Vec<ConnectError>);
 
 impl Unconnected {
     /// Every try.

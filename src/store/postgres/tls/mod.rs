@@ -17,10 +17,11 @@ mod fault;
 mod files;
 mod identity;
 mod roots;
-mod target;
+pub(super) mod target;
 mod verifier;
 
 pub use connect::{Link, connect};
+pub(super) use connect::{Next, judge, ways};
 pub use connector::{Connector, Stream};
 pub use error::{ConnectError, TlsError, Unconnected};
 pub use fault::TlsFault;

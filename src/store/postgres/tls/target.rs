@@ -5,10 +5,10 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use tokio_postgres::{Client, Connection, SimpleQueryMessage, Socket};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::{Client, Connection, SimpleQueryMessage};
 
 use super::super::address::Target;
-use super::connector::Stream;
 
 /// What `target_session_attrs` looks at.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +19,16 @@ struct Nature {
 
 /// Whether this server will do. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from
 /// 14 on have said what they are in their greeting; older ones and poolers are asked.
-pub(super) async fn suits(
+pub(in crate::store::postgres) async fn suits<S, T>(
     target: Target,
     strict: bool,
     client: &Client,
-    connection: &mut Connection<Socket, Stream>,
-) -> Result<bool, tokio_postgres::Error> {
+    connection: &mut Connection<S, T>,
+) -> Result<bool, tokio_postgres::Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
     if target == Target::Any || !strict {
         return Ok(true);
     }
@@ -41,13 +45,21 @@ pub(super) async fn suits(
     })
 }
 
-fn greeting(connection: &Connection<Socket, Stream>) -> Option<Nature> {
+fn greeting<S, T>(connection: &Connection<S, T>) -> Option<Nature>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
     let standby = connection.parameter("in_hot_standby")? == "on";
     let read_only = connection.parameter("default_transaction_read_only")? == "on";
     Some(Nature { standby, read_only: standby || read_only })
 }
 
-async fn ask(client: &Client, connection: &mut Connection<Socket, Stream>) -> Result<Nature, tokio_postgres::Error> {
+async fn ask<S, T>(client: &Client, connection: &mut Connection<S, T>) -> Result<Nature, tokio_postgres::Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
     let question = "select pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('transaction_read_only')";
     let answer = along(connection, client.simple_query(question)).await?;
     let row = answer.iter().find_map(|message| match message {
@@ -59,7 +71,12 @@ async fn ask(client: &Client, connection: &mut Connection<Socket, Stream>) -> Re
 }
 
 /// Drives the connection for as long as the question takes, so that it can still be handed on afterwards.
-async fn along<F: Future>(connection: &mut Connection<Socket, Stream>, question: F) -> F::Output {
+async fn along<F, S, T>(connection: &mut Connection<S, T>, question: F) -> F::Output
+where
+    F: Future,
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
     let mut question = pin!(question);
     poll_fn(|context| {
         if let Poll::Ready(answer) = question.as_mut().poll(context) {

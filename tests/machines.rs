@@ -1,0 +1,5 @@
+//! Several machines on one server over TLS: network namespaces of their own, with wires that can be cut. They need root,
+//! and say so aloud where they cannot be had.
+
+mod shared;
+mod wire;

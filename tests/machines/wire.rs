@@ -1,0 +1,96 @@
+//! A machine of its own, as far as the network goes.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::world::ends::ends;
+
+/// A network namespace with one wire, at whose other end the server is heard.
+pub(crate) struct Machine {
+    namespace: String,
+    wire: String,
+    /// Where it reaches the server.
+    pub(crate) server: String,
+    pub(crate) port: u16,
+}
+
+fn ip(args: &[&str]) {
+    ends(Command::new("ip").args(args), 0);
+}
+
+impl Machine {
+    /// Joins a machine to the server that listens on this port of 127.0.0.1. None where this may not be done.
+    pub(crate) fn joined_to(port: u16) -> Option<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let (number, process) = (NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
+        let namespace = format!("locked-{process}-{number}");
+        // A name of an interface has 15 characters at most.
+        let (wire, far) = (format!("lk{process}{number}a"), format!("lk{process}{number}b"));
+        let made = Command::new("ip").args(["netns", "add", &namespace]).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            return None;
+        }
+        let net = format!("10.{}.{}", 64 + process % 128, (process / 128 + number * 61) % 256);
+        let (here, there) = (format!("{net}.1"), format!("{net}.2"));
+        ip(&["link", "add", &wire, "type", "veth", "peer", "name", &far, "netns", &namespace]);
+        ip(&["address", "add", &format!("{here}/30"), "dev", &wire]);
+        ip(&["link", "set", &wire, "up"]);
+        ip(&["-n", &namespace, "address", "add", &format!("{there}/30"), "dev", &far]);
+        ip(&["-n", &namespace, "link", "set", &far, "up"]);
+        let listener = TcpListener::bind((here.as_str(), 0)).expect("the wire's end");
+        let heard = listener.local_addr().expect("an address").port();
+        std::thread::spawn(move || hand_on(&listener, port));
+        Some(Self { namespace, wire, server: here, port: heard })
+    }
+
+    /// The program, on this machine.
+    pub(crate) fn runs(&self, command: &Command) -> Command {
+        let mut there = Command::new("nsenter");
+        there.arg(format!("--net=/run/netns/{}", self.namespace)).arg(command.get_program()).args(command.get_args());
+        there.env_clear();
+        for (name, value) in command.get_envs() {
+            there.env(name, value.unwrap_or(OsStr::new("")));
+        }
+        if let Some(directory) = command.get_current_dir() {
+            there.current_dir(directory);
+        }
+        there
+    }
+
+    /// Nothing comes through any more, and nobody is told.
+    pub(crate) fn cut(&self) {
+        ip(&["link", "set", &self.wire, "down"]);
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // The wire goes with one of its ends.
+        drop(Command::new("ip").args(["link", "delete", &self.wire]).output());
+        drop(Command::new("ip").args(["netns", "delete", &self.namespace]).output());
+    }
+}
+
+/// Carries every connection on to the server.
+fn hand_on(listener: &TcpListener, port: u16) {
+    for client in listener.incoming().map_while(Result::ok) {
+        let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+        let (Ok(to), Ok(from)) = (server.try_clone(), client.try_clone()) else { continue };
+        std::thread::spawn(move || carry(from, to));
+        std::thread::spawn(move || carry(server, client));
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    drop(to.shutdown(Shutdown::Write));
+}
