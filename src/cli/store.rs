@@ -47,10 +47,7 @@ pub(super) fn days(text: &str) -> Result<Duration, String> {
 }
 
 /// Does one piece of upkeep with the store that is set.
-fn with<T>(
-    context: &Context,
-    work: impl FnOnce(&mut dyn Upkeep) -> Result<T, StoreError>,
-) -> Result<T, Exit> {
+fn with<T>(context: &Context, work: impl FnOnce(&mut dyn Upkeep) -> Result<T, StoreError>) -> Result<T, Exit> {
     let (_, mut store) = store_of(context)?;
     let upkeep = upkeep(store.as_mut())?;
     work(upkeep).map_err(|error| down(&error))
@@ -91,7 +88,8 @@ fn check(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
     if verb.json {
         let moved = about.as_ref().and_then(|about| about.moved.as_ref()).map(|(place, _)| place.clone());
         let epoch = about.as_ref().map(|about| about.epoch);
-        let value = json!({"sound": faults.is_empty(), "faults": faults, "store_id": id, "epoch": epoch, "moved_to": moved});
+        let value =
+            json!({"sound": faults.is_empty(), "faults": faults, "store_id": id, "epoch": epoch, "moved_to": moved});
         let said = print(&format!("{value:#}"));
         return Ok(if faults.is_empty() { said } else { Exit::Code(exit::CONFIG) });
     }

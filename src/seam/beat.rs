@@ -1,9 +1,9 @@
 //! The thread that renews while the work is done.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -62,7 +62,13 @@ struct Keeper {
 pub(super) struct Beat {
     shared: Arc<Shared>,
     keeper: Option<Keeper>,
-    running: Option<(mpsc::Sender<Ended>, JoinHandle<Result<Release, StoreError>>)>,
+    running: Option<Running>,
+}
+
+/// The thread, and the way to tell it that the work is over.
+struct Running {
+    over: mpsc::Sender<Ended>,
+    thread: JoinHandle<Result<Release, StoreError>>,
 }
 
 impl Beat {
@@ -98,15 +104,15 @@ impl Beat {
         let thread = std::thread::Builder::new().name("lease".to_owned()).spawn(beats);
         // The lease ends by itself: nobody is left who could tell the store.
         let thread = thread.map_err(|error| SeamError::Misused(format!("no thread can be started: {error}")))?;
-        self.running = Some((sender, thread));
+        self.running = Some(Running { over: sender, thread });
         Ok(())
     }
 
     /// The work is over: the lease ends so.
     pub(super) fn end(self, ended: Ended) -> Result<Release, StoreError> {
-        let Some((sender, thread)) = self.running else { return Ok(Release::NotOurs) };
+        let Some(Running { over, thread }) = self.running else { return Ok(Release::NotOurs) };
         // A thread that has given up hears nothing, and its answer stands.
-        let _given_up = sender.send(ended);
+        let _given_up = over.send(ended);
         thread.join().unwrap_or_else(|_| Err(StoreError::Failed("the renewing thread broke".to_owned())))
     }
 }

@@ -16,10 +16,13 @@ use crate::terms::{SessionId, Times, TimesError};
 
 use super::SeamError;
 
+/// Answers for variables.
+type Environment<'a> = Arc<dyn Fn(&str) -> Option<OsString> + 'a>;
+
 /// The terms; every one has a ready value.
 #[derive(Clone)]
 pub struct LeaseOptions<'a> {
-    env: Arc<dyn Fn(&str) -> Option<OsString> + 'a>,
+    env: Environment<'a>,
     session: SessionId,
     label: String,
     operation: String,
@@ -29,7 +32,10 @@ pub struct LeaseOptions<'a> {
 
 impl std::fmt::Debug for LeaseOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LeaseOptions").field("operation", &self.operation).field("ttl", &self.ttl).finish_non_exhaustive()
+        f.debug_struct("LeaseOptions")
+            .field("operation", &self.operation)
+            .field("ttl", &self.ttl)
+            .finish_non_exhaustive()
     }
 }
 
@@ -52,7 +58,7 @@ impl<'a> LeaseOptions<'a> {
         }))
     }
 
-    fn with(env: Arc<dyn Fn(&str) -> Option<OsString> + 'a>) -> Self {
+    fn with(env: Environment<'a>) -> Self {
         Self {
             env,
             session: SessionId(uuid::Uuid::new_v4()),

@@ -37,7 +37,10 @@ mod tests {
         let place = |address: &str| shown_place(address, &nothing, Path::new("/state"));
         assert_eq!(place("embedded"), "sqlite:/state/locked.db");
         assert_eq!(place("sqlite:/srv/l.db"), "sqlite:/srv/l.db");
-        assert_eq!(place("postgres://me:hunter2@db.example.org:6543/leases"), "the database leases at db.example.org:6543");
+        assert_eq!(
+            place("postgres://me:hunter2@db.example.org:6543/leases"),
+            "the database leases at db.example.org:6543"
+        );
         assert!(!place("postgres://me:hunt/er2@db").contains("hunt"));
     }
 }

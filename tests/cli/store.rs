@@ -147,7 +147,8 @@ fn a_server_s_store_is_made_checked_and_looked_after_by_the_roles_that_may() {
     assert!(silent(&mut at("worker", &["check"])).starts_with("the store is as it should be"));
     let reader = says(&mut at("looker", &["check"]), 78);
     assert!(reader.contains("grant locked_client to looker"), "{reader}");
-    let unsound: Value = serde_json::from_slice(&ends(&mut at("looker", &["check", "--json"]), 78).stdout).expect("JSON");
+    let unsound: Value =
+        serde_json::from_slice(&ends(&mut at("looker", &["check", "--json"]), 78).stdout).expect("JSON");
     assert_eq!(unsound["sound"], false);
 
     for words in [&["prune"][..], &["epoch"]] {

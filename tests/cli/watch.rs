@@ -56,7 +56,8 @@ impl Watcher {
 fn a_watcher_in_a_pipe_is_told_of_each_change_once_and_dies_of_ctrl_c() {
     let world = World::new();
     let watcher = Watcher::start(world.locked().args(["status", "--watch", "--json"]));
-    let block = |what: &str| -> Value { serde_json::from_str(&watcher.line(what, |_| true)).expect("JSON in one line") };
+    let block =
+        |what: &str| -> Value { serde_json::from_str(&watcher.line(what, |_| true)).expect("JSON in one line") };
     assert_eq!(block("the beginning"), Value::Array(vec![]));
     silent(world.locked_as(1).args(["acquire", "server:a"]));
     let seen = block("the first lease");
@@ -87,7 +88,8 @@ fn a_terminal_is_redrawn() {
     let world = World::new();
     silent(world.locked_as(1).args(["acquire", "server:a"]));
     let command = format!("'{}' status --watch", env!("CARGO_BIN_EXE_locked"));
-    let watcher = Watcher::start(world.command("script").args(["-qefc", &command, "/dev/null"]).env("SHELL", "/bin/sh"));
+    let watcher =
+        Watcher::start(world.command("script").args(["-qefc", &command, "/dev/null"]).env("SHELL", "/bin/sh"));
     for _ in 0..2 {
         watcher.line("it draws anew, whether something has changed or not", |line| line.contains("\u{1b}[H\u{1b}[2J"));
         watcher.line("the lease", |line| line.starts_with("server:a "));
@@ -115,8 +117,7 @@ fn stalled_shows_what_was_not_renewed_for_so_long() {
         .execute("update leases set renewed_at = renewed_at - 7300000 where name = 'server:a'", [])
         .expect("two hours ago");
     let shown = |span: &str| -> Vec<String> {
-        let leases: Vec<Value> =
-            crate::run::stage::json(world.locked().args(["status", "--stalled", span, "--json"]));
+        let leases: Vec<Value> = crate::run::stage::json(world.locked().args(["status", "--stalled", span, "--json"]));
         leases.iter().map(|lease| lease["resource"].as_str().expect("a name").to_owned()).collect()
     };
     assert_eq!(shown("2h"), ["server:a"]);

@@ -7,6 +7,7 @@ mod outages;
 mod program;
 mod schema;
 mod sessions;
+mod upgrade;
 mod waiting;
 
 use super::contract::every_promise;

@@ -28,7 +28,8 @@ pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> 
     let place = store::shown_place(&verb.to, &env, state.path());
     let (source, target) = (upkeep(source.as_mut())?, upkeep(target.as_mut())?);
     let moved = go(source, target, &place)?;
-    let value = json!({"moved_to": place, "leases": moved.leases, "receipts": moved.receipts, "resources": moved.resources});
+    let value =
+        json!({"moved_to": place, "leases": moved.leases, "receipts": moved.receipts, "resources": moved.resources});
     let text = format!(
         "moved {} ended leases, {} receipts and {} counters to {place}; set LOCKED_STORE or the settings to it",
         moved.leases, moved.receipts, moved.resources
@@ -47,7 +48,10 @@ fn go(source: &mut dyn Upkeep, target: &mut dyn Upkeep, place: &str) -> Result<M
     let there = target.about(STEP).map_err(|error| of_target(&error))?;
     let here = source.about(STEP).map_err(|error| down(&error))?;
     if there.store_id == here.store_id {
-        return Err(refuse(&report::misuse("--to names the store that is in use", "locked store move --help"), exit::USAGE));
+        return Err(refuse(
+            &report::misuse("--to names the store that is in use", "locked store move --help"),
+            exit::USAGE,
+        ));
     }
     if let Some((other, id)) = &here.moved
         && *id != there.store_id
@@ -102,7 +106,9 @@ fn live(living: &[Living]) -> Refusal {
         word: "BLOCKED",
         what: format!("the store cannot move while leases live in it: {}", names.join(", ")),
         why: "two stores would grant the same resource".to_owned(),
-        retry: "yes, when they have ended; a kept, expired or quarantined one must be released, taken or restored first".to_owned(),
+        retry:
+            "yes, when they have ended; a kept, expired or quarantined one must be released, taken or restored first"
+                .to_owned(),
         next: "locked status".to_owned(),
     }
 }

@@ -35,7 +35,9 @@ impl std::fmt::Display for Difference {
         let mend = "run locked store init";
         match self {
             Self::Absent => write!(f, "the database has no schema of locked: {mend}"),
-            Self::Version(version) => write!(f, "its tables are of version {version}, this program's of {KNOWN}: {mend}"),
+            Self::Version(version) => {
+                write!(f, "its tables are of version {version}, this program's of {KNOWN}: {mend}")
+            }
             Self::Missing(function) => write!(f, "the function {function} is missing: {mend}"),
             Self::Changed(function) => write!(f, "the function {function} is another than this program's: {mend}"),
             Self::Unguarded(function) => {

@@ -20,8 +20,24 @@ pub(super) fn gate(place: &str) -> String {
 }
 
 const LEASES: [&str; 18] = [
-    "name", "scope", "token", "grant_id", "session", "label", "host", "host_id", "operation", "rule", "reason", "ttl_ms",
-    "within_grant", "acquired_at", "renewed_at", "ended_at", "ended_as", "note",
+    "name",
+    "scope",
+    "token",
+    "grant_id",
+    "session",
+    "label",
+    "host",
+    "host_id",
+    "operation",
+    "rule",
+    "reason",
+    "ttl_ms",
+    "within_grant",
+    "acquired_at",
+    "renewed_at",
+    "ended_at",
+    "ended_as",
+    "note",
 ];
 /// SQLite has them as 0 and 1.
 const FLAGS: [&str; 3] = ["explicit", "remote", "adopted"];

@@ -6,9 +6,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
 
+use crate::store::StoreError;
 use crate::store::door::shown;
 use crate::store::upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, Prune, Pruned, Upkeep};
-use crate::store::StoreError;
 
 use super::fault::Fault;
 use super::ledger::{Now, ms};
@@ -28,7 +28,11 @@ impl Upkeep for SqliteStore {
             let mut statement = connection.prepare("pragma integrity_check(10)")?;
             let told = statement.query_map([], |row| row.get::<_, String>(0))?;
             let told: Vec<String> = told.collect::<rusqlite::Result<_>>()?;
-            Ok(told.into_iter().filter(|it| it != "ok").map(|it| format!("the file is damaged: {}", shown(&it))).collect())
+            Ok(told
+                .into_iter()
+                .filter(|it| it != "ok")
+                .map(|it| format!("the file is damaged: {}", shown(&it)))
+                .collect())
         })?;
         if let Some((place, _)) = self.about(limit)?.moved {
             faults.push(format!("it has moved to {place}, and grants nothing any more"));
@@ -68,7 +72,9 @@ impl Upkeep for SqliteStore {
 
     fn come_back(&mut self, limit: Duration) -> Result<(), StoreError> {
         self.ledger.write(limit, |connection, _| {
-            connection.execute_batch("drop trigger if exists moved; delete from meta where key in ('moved_to', 'moved_to_id')")?;
+            connection.execute_batch(
+                "drop trigger if exists moved; delete from meta where key in ('moved_to', 'moved_to_id')",
+            )?;
             Ok(())
         })
     }
@@ -135,9 +141,14 @@ fn prune(connection: &Connection, what: &Prune, now: &Now) -> Result<Pruned, Fau
              delete from leases where ended_at is not null and id in (select id from old_leases)",
         )?;
     }
-    let ended: i64 = connection.query_row("select count(*) from leases where ended_at is not null", [], |row| row.get(0))?;
+    let ended: i64 =
+        connection.query_row("select count(*) from leases where ended_at is not null", [], |row| row.get(0))?;
     let (leases, ended) = (leases as u64, ended.unsigned_abs());
-    Ok(Pruned { leases, receipts: receipts as u64, left: if what.dry_run { ended.saturating_sub(leases) } else { ended } })
+    Ok(Pruned {
+        leases,
+        receipts: receipts as u64,
+        left: if what.dry_run { ended.saturating_sub(leases) } else { ended },
+    })
 }
 
 fn raise_epoch(connection: &Connection, above: i64, now: &Now) -> Result<Epoch, Fault> {

@@ -71,16 +71,23 @@ fn every_panel_s_query_runs_as_the_reader_and_shows_what_is_so() {
     for title in &titles {
         assert!(!answer(title).is_empty(), "{title} shows nothing");
     }
-    for (title, number) in
-        [("Live leases", "3"), ("Waiting requests", "1"), ("Kept", "1"), ("Quarantined", "1"), ("Expired or remote", "0")]
-    {
+    for (title, number) in [
+        ("Live leases", "3"),
+        ("Waiting requests", "1"),
+        ("Kept", "1"),
+        ("Quarantined", "1"),
+        ("Expired or remote", "0"),
+    ] {
         assert_eq!(answer(title), [[number]], "{title}");
     }
     let holds = answer("Who holds what");
     assert_eq!((holds.len(), holds[0][0].as_str()), (3, "sops:held"), "the one that is waited for comes first");
     assert_eq!(answer("Kept and quarantined").len(), 2);
     let waited = answer("Time waited per resource");
-    assert_eq!((waited.len(), waited[0][0].as_str(), waited[0][2].as_str(), waited[0][6].as_str()), (1, "sops:over", "4", "2"));
+    assert_eq!(
+        (waited.len(), waited[0][0].as_str(), waited[0][2].as_str(), waited[0][6].as_str()),
+        (1, "sops:over", "4", "2")
+    );
     assert_eq!(answer("Time held per resource")[0][2], "4");
     assert_eq!(answer("Failed, expired, stolen").len(), 3);
     assert!(matches!(store.renew(&held, LIMIT).expect("answer"), locked::store::Renewal::Renewed(_)));

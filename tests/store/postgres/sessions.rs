@@ -65,7 +65,9 @@ fn check_says_ours_only_while_it_is() {
     assert_eq!(check(&lab, &by_grant(&request), &["a"])["answer"], "not ours", "expired");
     assert!(matches!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(_)));
     assert_eq!(check(&lab, &by_grant(&request), &["a"])["answer"], "ours");
-    let nothing = lab.cluster().try_sql_as("worker", &format!("select {}.check_v1('[]', session => gen_random_uuid())", lab.schema()));
+    let nothing = lab
+        .cluster()
+        .try_sql_as("worker", &format!("select {}.check_v1('[]', session => gen_random_uuid())", lab.schema()));
     assert!(nothing.is_err(), "nothing is not all of it");
 }
 
@@ -95,7 +97,14 @@ fn adopt_takes_over_what_the_session_holds_and_nothing_else() {
 }
 
 fn revoke(lab: &Lab, names: &[&str], more: &str) -> Value {
-    call(lab, "revoke_v1", &format!("resources => '{}', reason => 'it hangs', label => 'eve', session => gen_random_uuid(){more}", named(names)))
+    call(
+        lab,
+        "revoke_v1",
+        &format!(
+            "resources => '{}', reason => 'it hangs', label => 'eve', session => gen_random_uuid(){more}",
+            named(names)
+        ),
+    )
 }
 
 #[test]
