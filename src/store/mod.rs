@@ -4,8 +4,10 @@
 //! grows with every grant of a resource; all or none over a set; oldest request first; expiry judged by the store's own
 //! clock and the TTL that the holder recorded. Only durations cross this edge, never a client's timestamp. Answers are
 //! enums; an error means "unknown" and is read back before anyone concludes anything.
-#![forbid(unsafe_code)]
+// `deny`, not `forbid`: the advisory store's platform file needs system calls.
+#![deny(unsafe_code)]
 
+pub mod advisory;
 mod answer;
 mod door;
 mod error;
@@ -16,6 +18,7 @@ mod request;
 mod sqlite;
 mod view;
 
+pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
