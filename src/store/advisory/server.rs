@@ -134,7 +134,8 @@ impl Session {
         }
     }
 
-    /// Unlocks all of these; false if one was not locked.
+    /// Unlocks all of these; false if one was not locked, or the session is gone. After an error it may have been done,
+    /// or be done yet.
     pub(super) fn unlock(&mut self, keys: &[i64], limit: Duration) -> Result<bool, Fault> {
         if !self.stands() {
             return Ok(false);
@@ -142,8 +143,7 @@ impl Session {
         let client = self.client.take().ok_or_else(nobody)?;
         let unlocked = self.within(limit, unlock(&client, keys));
         let closed = client.is_closed();
-        drop(client);
-        self.hang_up();
+        self.client = Some(client);
         if closed { Ok(false) } else { unlocked }
     }
 

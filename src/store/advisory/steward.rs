@@ -46,6 +46,8 @@ struct Held {
     path: PathBuf,
     /// Readable when wrapper and keeper are gone; none when the maker's own end says it.
     gone: Option<PipeReader>,
+    /// It was to be unlocked, and the server has not said that it was.
+    unlocking: bool,
     /// Until then it is locked for what may run on.
     until: Option<Instant>,
 }
@@ -137,6 +139,9 @@ impl Steward<'_> {
                     return (answer, Next::Stay);
                 }
                 self.close_door(held);
+                if !matches!(answer, Answer::Done) {
+                    return (answer, Next::Leave);
+                }
                 held.linger();
                 (answer, Next::Stay)
             }
@@ -202,7 +207,7 @@ impl Steward<'_> {
             Fault::Failed(format!("{}: no socket can be made there: {error}", self.directory.display()))
         })?;
         let gone = self.watch(&wanted);
-        *held = Some(Held { wanted, keys, session, _files: files, door, path, gone, until: None });
+        *held = Some(Held { wanted, keys, session, _files: files, door, path, gone, unlocking: false, until: None });
         Ok(Ok(alone))
     }
 
@@ -265,11 +270,20 @@ impl Held {
 
     fn release(&mut self, limit_ms: u64) -> Answer {
         let Some(session) = &mut self.session else { return Answer::Done };
-        match session.unlock(&self.keys, Duration::from_millis(limit_ms)) {
+        let limit = Duration::from_millis(limit_ms);
+        // One that was unlocked by a question whose answer came too late was ours until then, if the session still is.
+        if std::mem::replace(&mut self.unlocking, true) {
+            match session.proves(&self.keys, limit) {
+                Ok(true) => {}
+                Ok(false) if session.stands() => return Answer::Done,
+                Ok(false) => return Answer::Lost,
+                Err(fault) => return Answer::Failed(fault),
+            }
+        }
+        match session.unlock(&self.keys, limit) {
             Ok(true) => Answer::Done,
             Ok(false) => Answer::Lost,
-            // The session is gone with its question, and with it the lock.
-            Err(_) => Answer::Done,
+            Err(fault) => Answer::Failed(fault),
         }
     }
 
