@@ -18,7 +18,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
-    ("store", &["clock", "config", "rules", "state", "terms"]),
+    ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
@@ -27,6 +27,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     (
         "run",
         &[
+            "config",
             "canary",
             "clock",
             "copies",

@@ -12,6 +12,7 @@ use locked::holder::{ProcFs, Search, Session, Surroundings, Variable, identify, 
 use locked::terms::GrantId;
 
 use crate::world::World;
+use crate::world::board::install;
 
 /// Not a test by itself: the process that the tests below start, as `$ME`.
 #[test]
@@ -263,8 +264,7 @@ fn searching_process() {
 fn who_cannot_see_every_process_is_blind() {
     let world = World::new();
     let unreadable = world.root().join("unreadable");
-    std::fs::copy("/bin/cat", &unreadable).expect("a copy");
-    std::fs::set_permissions(&unreadable, std::os::unix::fs::PermissionsExt::from_mode(0o111)).expect("mode");
+    install("/bin/cat", &unreadable, "0111");
     let unseen = Command::new(&unreadable).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("cat runs");
     let become_another = if root() { "setpriv --reuid 65534 --regid 65534 --clear-groups" } else { "" };
     let script = format!(

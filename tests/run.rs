@@ -11,6 +11,7 @@ mod redirects;
 mod restoring;
 mod scopes;
 mod secrecy;
+mod server;
 mod settling;
 pub(crate) mod stage;
 mod store_down;

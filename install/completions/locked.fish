@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_locked_global_optspecs
-    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= q/quiet v/verbose h/help V/version
+    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= q/quiet v/verbose h/help V/version
 end
 
 function __fish_locked_needs_command
@@ -36,6 +36,7 @@ complete -c locked -n "__fish_locked_needs_command" -l reason -d 'Why it is forc
 complete -c locked -n "__fish_locked_needs_command" -l on-lost -d 'Run this with `sh -c` once when the lease was lost, with LOCKED_RESOURCES and LOCKED_LOST_CAUSE (deadline, gone, revoked, stopped-job, keeper-died) in its environment, for at most 30s' -r
 complete -c locked -n "__fish_locked_needs_command" -l report -d 'Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times, exit, what became of the lease, what was found in the files, who was in the way' -r -F
 complete -c locked -n "__fish_locked_needs_command" -l session -d 'The session that this command belongs to' -r
+complete -c locked -n "__fish_locked_needs_command" -l store -d 'Where the leases live: embedded, sqlite:FILE, or a PostgreSQL server as libpq knows it (postgres://…, or key=value)' -r
 complete -c locked -n "__fish_locked_needs_command" -s n -l no-wait -d 'Do not wait at all'
 complete -c locked -n "__fish_locked_needs_command" -s N -l dry-run -d 'Say what would be locked, and run nothing'
 complete -c locked -n "__fish_locked_needs_command" -l keep -d 'Keep resources named with -r when the program fails'

@@ -1378,14 +1378,15 @@ begin
     update "locked".leases x set bad = why where x.id = l.id;
   elsif what = 'quarantine' then
     perform "locked".quarantine(l, why, t);
-  elsif what = 'unsettled' or (what = 'lingers' and l.state <> 'quarantined') then
+  elsif what in ('unsettled', 'lingers') then
     update "locked".leases x
        set debt = "locked".owing(x.debt, x.token, "locked".who(q.session, q.label), q.operation, q.host, q.files), takeable = false
      where x.id = l.id;
     if what = 'lingers' and "locked".runs(l) then
       -- When its holder is done the row lingers; when its holder is gone without a word, too.
       update "locked".leases x set may_run_on = why, remote = true where x.id = l.id;
-    elsif what = 'lingers' then
+    elsif what = 'lingers' and l.state <> 'quarantined' then
+      -- A quarantine lets nobody in as it is, and who restores it is told what else to prove.
       perform "locked".linger(l, why, greatest(l.ttl_ms, (e ->> 'lasts_ms')::bigint), t);
     end if;
   end if;

@@ -31,7 +31,8 @@ pub fn main(invocation: Invocation) -> Exit {
     };
     let args = invocation.args.clone();
     let clock = std::sync::Arc::new(SystemClock::new());
-    let context = Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default() };
+    let context =
+        Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default(), store: None };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -50,6 +51,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
         Ok(typed) => {
             speak(&mut context, typed.voice());
             context.account = account(&context, &typed);
+            context.store.clone_from(&typed.store);
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
@@ -125,6 +127,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     };
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
+    context.store.clone_from(&line.options.store);
     let options = || checked(&context, &line.options);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))

@@ -19,7 +19,11 @@ pub(super) fn history(context: &Context, verb: &History) -> Exit {
         since: verb.since,
         limit: Some(verb.limit),
     };
-    match store_of(context).and_then(|(_, mut store)| store.history(&filter, CALL)) {
+    let (_, mut store) = match store_of(context) {
+        Ok(opened) => opened,
+        Err(exit) => return exit,
+    };
+    match store.history(&filter, CALL) {
         Ok(past) if verb.json => print(&format!("{:#}", Value::Array(past.iter().map(object).collect()))),
         Ok(past) if past.is_empty() => print("no ended leases"),
         Ok(past) => print(&rows(&past)),

@@ -92,6 +92,13 @@ pub struct RunOptions {
     #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub session: Option<Uuid>,
 
+    /// Where the leases live: embedded, sqlite:FILE, or a PostgreSQL server as libpq knows it (postgres://…, or key=value)
+    ///
+    /// Also LOCKED_STORE, which other users of the machine do not see in the list of processes, and `store` in the
+    /// configuration.
+    #[arg(long, value_name = "URL")]
+    pub store: Option<OsString>,
+
     /// Say nothing of our own
     #[arg(short, long, env = "LOCKED_QUIET", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "verbose")]
     pub quiet: bool,

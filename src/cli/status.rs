@@ -15,12 +15,15 @@ use super::verbs::Status;
 use super::world::{CALL, down, store_of};
 
 pub(super) fn status(context: &Context, verb: &Status) -> Exit {
-    let leases = store_of(context).and_then(|(state, mut store)| {
+    let (state, mut store) = match store_of(context) {
+        Ok(opened) => opened,
+        Err(exit) => return exit,
+    };
+    let leases = store.leases(None, CALL).map(|mut leases| {
         let host_id = state.host_id(context.clock.as_ref());
-        let mut leases = store.leases(None, CALL)?;
         leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
         let alive = leases.iter().map(|lease| super::alive::alive(&state, &host_id, lease)).collect::<Vec<_>>();
-        Ok(leases.into_iter().zip(alive).collect::<Vec<_>>())
+        leases.into_iter().zip(alive).collect::<Vec<_>>()
     });
     match leases {
         Ok(leases) if verb.json => print(&format!(

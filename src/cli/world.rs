@@ -39,7 +39,7 @@ impl<'a> World<'a> {
 
     fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
         let session = run::session(context, session).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
-        let (state, store) = store_of(context).map_err(|error| down(&error))?;
+        let (state, store) = store_of(context)?;
         Ok(Self { context, state, session, store })
     }
 
@@ -85,11 +85,14 @@ pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) ->
     Ok(resources)
 }
 
-/// The state directory and the store.
-pub(super) fn store_of(context: &Context) -> Result<(StateDir, Box<dyn Store>), StoreError> {
-    let state = StateDir::open(&env_of(context))?;
-    let store = run::open_store(context, &state)?;
-    Ok((state, store))
+/// The state directory and the store of the repository around the working directory. What stands in the way has been said.
+pub(super) fn store_of(context: &Context) -> Result<(StateDir, Box<dyn Store>), Exit> {
+    let setting = run::store_here(context).map_err(|wrong| wrong.refuse(context))?;
+    let opened = StateDir::open(&env_of(context)).and_then(|state| {
+        let store = run::open_store(context, &state, &setting)?;
+        Ok((state, store))
+    });
+    opened.map_err(|error| down(&error))
 }
 
 /// How long a verb waits for one answer.

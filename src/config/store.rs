@@ -18,6 +18,8 @@ pub struct StoreSetting {
     pub said_by: String,
     /// `ssh://…`: the way there.
     pub via: Option<String>,
+    /// The real ssh client, which the files do not name: found on PATH by who opens the store.
+    pub ssh: Option<PathBuf>,
     /// Session locks of the server instead of the ledger.
     pub advisory: bool,
     /// What the advisory store does when the server cannot be reached.
@@ -117,7 +119,7 @@ fn of_file(
     };
     let address = if address == Address::Text("embedded".to_owned()) { Address::Embedded } else { address };
     let on_unreachable = store.on_unreachable.unwrap_or_default();
-    Ok(Some(StoreSetting { address, said_by, via: store.via, advisory: store.advisory, on_unreachable }))
+    Ok(Some(StoreSetting { address, said_by, via: store.via, ssh: None, advisory: store.advisory, on_unreachable }))
 }
 
 /// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock.

@@ -136,7 +136,8 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
             return Ok(Obtained::Busy(Busy { blockers, ahead, waited, deadlock }));
         }
         (asker.notice)(Notice { blockers: &blockers, place: ahead.len() + 1, waited });
-        rest(pause(ahead.len() + 1, jitter(now)).min(began.after(limit).0.saturating_sub(now.0)));
+        let span = pause(asker.store.distance(), ahead.len() + 1, jitter(now));
+        asker.store.await_change(&request.resources, span.min(began.after(limit).0.saturating_sub(now.0)));
     }
 }
 
@@ -174,9 +175,4 @@ fn leave(request: &Request, asker: &mut Asker<'_>) {
 
 fn jitter(now: Moment) -> u64 {
     u64::from(now.0.subsec_nanos()) ^ (u64::from(std::process::id()) << 7)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one place where a waiter sleeps")]
-fn rest(span: Duration) {
-    std::thread::sleep(span.max(Duration::from_millis(1)));
 }

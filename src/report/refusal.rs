@@ -179,5 +179,17 @@ pub fn misuse(what: &str, next: &str) -> Refusal {
     }
 }
 
+/// A setting is wrong or not trusted.
+#[must_use]
+pub fn misconfigured(what: &str, next: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: what.to_owned(),
+        why: "a setting that cannot be followed is not passed over; nothing was run".to_owned(),
+        retry: "no, not before it is right".to_owned(),
+        next: next.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests;

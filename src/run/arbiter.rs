@@ -20,15 +20,16 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
     let cwd = context.invocation.cwd.clone();
     let same = program.filter(|path| path.file_name() == Some(OsStr::new("sops"))).map(|path| cwd.join(path));
-    let on_path = || {
-        let path = context.invocation.var("PATH");
-        program::resolve(OsStr::new("sops"), path.as_deref(), &cwd, context.ourselves)
-            .ok()
-            .map(|found| cwd.join(found.path))
-    };
-    let sops: Option<PathBuf> = same.or_else(on_path);
+    let sops: Option<PathBuf> = same.or_else(|| real(context, "sops"));
     let env = context.invocation.env.iter().filter_map(|entry| variable(entry)).collect();
     Arbiter { sops, env, cwd, timeout: TIMEOUT }
+}
+
+/// A real program on PATH, past ourselves.
+pub(super) fn real(context: &Context, name: &str) -> Option<PathBuf> {
+    let (path, cwd) = (context.invocation.var("PATH"), &context.invocation.cwd);
+    let found = program::resolve(OsStr::new(name), path.as_deref(), cwd, context.ourselves).ok()?;
+    Some(cwd.join(found.path))
 }
 
 fn variable(entry: &OsStr) -> Option<(OsString, OsString)> {

@@ -108,13 +108,12 @@ impl<'a> KeeperDuty<'a> {
         let Some(live) = self.words.as_ref().and_then(|words| words.live) else { return };
         let news = News::Settled(self.job.holding(&self.tokens), Job::settlement(decision, receipts));
         // What cannot be written either is found by the next writer, who proves the files.
-        let _found_by_the_next =
-            spool::write(self.job.state, self.job.store_name().as_deref(), self.job.grant, live, news);
+        let _found_by_the_next = spool::write(self.job.state, &self.job.store, self.job.grant, live, news);
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = super::entry::open_for_keeper(self.job.context, self.job.state).ok();
+            self.store = super::entry::open_for_keeper(self.job.context, self.job.state, &self.job.store).ok();
         }
         self.store.as_mut()
     }
@@ -150,7 +149,11 @@ impl Duty for KeeperDuty<'_> {
         let holding = self.job.holding(&self.tokens);
         let Some(store) = self.store() else { return Beat::Unknown };
         match store.renew(&holding, limit) {
-            Ok(Renewal::Renewed(lasts)) => Beat::Renewed(lasts),
+            Ok(Renewal::Renewed(lasts)) => {
+                // A connection is not kept from one beat to the next: others may want it.
+                store.hang_up();
+                Beat::Renewed(lasts)
+            }
             Ok(Renewal::Revoked) => Beat::Lost(Cause::Revoked),
             Ok(Renewal::Gone) => Beat::Lost(Cause::Gone),
             Err(_) => {

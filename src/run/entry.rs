@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock};
+use crate::config::StoreSetting;
 use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::{Patience, Witness};
@@ -38,19 +39,23 @@ pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, 
     .map_err(|error| report::no_session(&error))
 }
 
-/// The store. It is told of forced runs first, if there were any.
+/// The store. It is told first what it could not be told before, if there is anything.
 ///
 /// # Errors
 /// When it cannot be opened.
-pub fn open_store(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
-    let mut store = open_for_keeper(context, state)?;
-    spool::send(state, context.invocation.var("LOCKED_STORE").as_deref(), store.as_mut());
+pub fn open_store(context: &Context, state: &StateDir, setting: &StoreSetting) -> Result<Box<dyn Store>, StoreError> {
+    let mut store = open_for_keeper(context, state, setting)?;
+    spool::send(state, setting, store.as_mut());
     Ok(store)
 }
 
 /// The store, for who has a deadline to keep: nobody is told of anything.
-pub(super) fn open_for_keeper(context: &Context, state: &StateDir) -> Result<Box<dyn Store>, StoreError> {
-    store::open(&env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
+pub(super) fn open_for_keeper(
+    context: &Context,
+    state: &StateDir,
+    setting: &StoreSetting,
+) -> Result<Box<dyn Store>, StoreError> {
+    store::open(setting, &env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
 }
 
 /// The world around a run.
@@ -66,6 +71,8 @@ pub struct Context {
     pub ourselves: FileId,
     /// What is told to the file of `--report`.
     pub account: Account,
+    /// `--store`.
+    pub store: Option<OsString>,
 }
 
 /// The options of a run, checked.

@@ -55,7 +55,10 @@ fn stand(context: &Context, state: StateDir, grant: GrantId) -> Result<(StateDir
 /// Is this what `--force` answers? A store that is busy with others or written by a newer program is alive, and so may
 /// its holders be; and a setting that names no store is to be set right.
 pub(super) fn answers(error: &StoreError) -> bool {
-    !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. } | StoreError::Unknown(_))
+    !matches!(
+        error,
+        StoreError::Contended(_) | StoreError::Newer { .. } | StoreError::Unknown(_) | StoreError::Misnamed { .. }
+    )
 }
 
 /// Runs without a lease.
@@ -88,7 +91,7 @@ pub(super) fn run(
     job.context.account.forced(reason);
     job.context.account.runs(&[]);
     let text = serde_json::to_string(&words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || {}) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));
@@ -148,7 +151,7 @@ pub(super) fn note(
         end: ends.whole,
         apart: ends.apart,
     };
-    spool::write(job.state, job.store_name().as_deref(), job.grant, live, spool::News::Forced(forced))
+    spool::write(job.state, &job.store, job.grant, live, spool::News::Forced(forced))
 }
 
 fn say_ending(job: &Job<'_>, decision: &Decision) {

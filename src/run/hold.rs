@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
 use crate::clock::Clock as _;
+use crate::config::StoreSetting;
 use crate::exit::{self, Exit};
 use crate::holder::{ProcFs, Session};
 use crate::invocation;
@@ -20,7 +21,7 @@ use crate::terms::{FencingToken, GrantId, LeaseKey};
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
 use super::job::Job;
-use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, tell};
+use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, setting, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
@@ -30,11 +31,21 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
     // Before the first wait: the real program would show its arguments only while it runs.
     invocation::wipe_arguments();
     context.account.wants(plan, options.operation.as_deref());
-    attempt(context, options, plan, order)
+    let store = match setting::for_plan(context, plan) {
+        Ok(store) => store,
+        Err(wrong) => return wrong.refuse(context),
+    };
+    attempt(context, options, plan, order, store)
         .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
 }
 
-fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Result<Exit, StoreError> {
+fn attempt(
+    context: &Context,
+    options: &Options,
+    plan: &HoldPlan,
+    order: &Order,
+    store: StoreSetting,
+) -> Result<Exit, StoreError> {
     let grant = GrantId::random();
     let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session) {
@@ -55,6 +66,7 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
         key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
         arbiter: arbiter::arbiter(context, Some(&order.program)),
         state: &state,
+        store,
     };
     // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
     let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
@@ -71,7 +83,7 @@ fn attempt(context: &Context, options: &Options, plan: &HoldPlan, order: &Order)
     // A lease that may still stand is proven gone by this file; it goes with the lease, or when it is swept.
     if matches!(exit, Ok(Ended { unsettled: false, .. })) {
         live.remove();
-        super::litter::sweep(context, &state);
+        super::litter::sweep(context, &state, &job.store);
     }
     exit.map(|ended| ended.exit)
 }
@@ -95,7 +107,7 @@ fn under_watch(
     down: Option<StoreError>,
 ) -> Result<Ended, StoreError> {
     let in_refuge = down.is_some();
-    let opened = down.map_or_else(|| super::open_store(job.context, job.state), Err);
+    let opened = down.map_or_else(|| super::open_store(job.context, job.state, &job.store), Err);
     let asked = opened.and_then(|mut store| {
         let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
@@ -213,7 +225,7 @@ fn granted_run(
     };
     job.context.account.runs(&granted.tokens);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref()) {
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || store.hang_up()) {
         Ok(outcome) => outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));

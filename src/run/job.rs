@@ -1,12 +1,12 @@
 //! One run under a lease, as wrapper and keeper both know it: either of them can finish it.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::canary::Arbiter;
 use crate::clock::Clock as _;
+use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::plan::{HoldPlan, PlannedFile};
 use crate::rules;
@@ -30,6 +30,8 @@ pub(super) struct Job<'a> {
     pub(super) grant: GrantId,
     pub(super) key: LeaseKey,
     pub(super) arbiter: Arbiter,
+    /// Where the lease lives.
+    pub(super) store: StoreSetting,
 }
 
 impl Job<'_> {
@@ -147,11 +149,6 @@ impl Job<'_> {
     /// The settling of this decision.
     pub(super) fn settlement(decision: &Decision, receipts: Vec<Receipt>) -> Settlement {
         Settlement { ending: decision.ending.clone(), apart: decision.apart.clone(), receipts }
-    }
-
-    /// Which store is configured.
-    pub(super) fn store_name(&self) -> Option<OsString> {
-        self.context.invocation.var("LOCKED_STORE")
     }
 
     /// The resources in one text for messages.

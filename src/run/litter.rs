@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::config::StoreSetting;
 use crate::state::{self, Abandoned, StateDir};
 use crate::terms::GrantId;
 
@@ -17,13 +18,13 @@ const CALL: Duration = Duration::from_millis(500);
 
 /// Sweeps a few of them. A file whose lease, join or ticket still stands is the proof that its holder is gone, and
 /// stays. Nothing depends on it, so whatever goes wrong is for the next run.
-pub(super) fn sweep(context: &Context, state: &StateDir) {
+pub(super) fn sweep(context: &Context, state: &StateDir, setting: &StoreSetting) {
     let abandoned = state::abandoned(state, AGE, AT_MOST);
     if abandoned.is_empty() {
         return;
     }
     let grants: Vec<GrantId> = abandoned.iter().map(|file| file.grant).collect();
-    let Ok(mut store) = super::open_store(context, state) else { return };
+    let Ok(mut store) = super::open_store(context, state, setting) else { return };
     let Ok(standing) = store.standing(&grants, CALL) else { return };
     abandoned.into_iter().filter(|file| !standing.contains(&file.grant)).for_each(Abandoned::remove);
 }

@@ -16,6 +16,7 @@ mod litter;
 mod on_lost;
 mod proof;
 mod receipt;
+mod setting;
 mod spool;
 mod tell;
 
@@ -25,6 +26,7 @@ pub use entry::{Context, Options, env_of, open_store, retry_witness, session, wi
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
+pub use setting::{NoSetting, store_for, store_here};
 
 use std::ffi::OsString;
 

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::StoreSetting;
 use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{Ended, Ending, Forced, ForcedEnd, Holding, Live, Settlement, Store, StoreError};
+use crate::store::{self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Settlement, Store, StoreError};
 use crate::terms::{Digest, GrantId, Resource};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
@@ -40,20 +41,13 @@ pub(super) enum News {
     Settled(Holding, Settlement),
 }
 
-/// Names a store without its user and password, which must not come into a file, not even as a digest.
-fn name_of(store: Option<&OsStr>) -> Digest {
-    let text = store.unwrap_or_default().as_encoded_bytes();
-    let address = text.rsplit(|&byte| byte == b'@').next().unwrap_or_default();
-    Digest::of(if address == b"embedded" { b"" } else { address })
-}
-
 /// Writes the entry of a run, in the place of an earlier one of the same run.
 ///
 /// # Errors
 /// The spool cannot be made or written.
 pub(super) fn write(
     state: &StateDir,
-    store: Option<&OsStr>,
+    store: &StoreSetting,
     grant: GrantId,
     live: Live,
     news: News,
@@ -61,7 +55,7 @@ pub(super) fn write(
     let directory = state.spool()?;
     let _as_owner = state.as_owner();
     let path = directory.join(format!("{grant}.json"));
-    let entry = Entry { store: name_of(store), grant, live, news };
+    let entry = Entry { store: store::place_of(store), grant, live, news };
     let put = || -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(&directory)?;
         serde_json::to_writer(&mut file, &entry)?;
@@ -73,7 +67,7 @@ pub(super) fn write(
 }
 
 /// Tells the store of every run that has ended. What cannot be told now waits; a run that goes on is left alone.
-pub(super) fn send(state: &StateDir, name: Option<&OsStr>, store: &mut dyn Store) {
+pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Store) {
     // In the usual case there is no such directory, and this is one system call.
     let Ok(files) = fs::read_dir(state.path().join("spool")) else { return };
     let _as_owner = state.as_owner();
@@ -82,7 +76,7 @@ pub(super) fn send(state: &StateDir, name: Option<&OsStr>, store: &mut dyn Store
             continue;
         }
         // An entry that cannot be read stays for a person, or was told by another process at this moment.
-        let Some(entry) = ended(state, &path).filter(|entry| entry.store == name_of(name)) else { continue };
+        let Some(entry) = ended(state, &path).filter(|entry| entry.store == store::place_of(setting)) else { continue };
         let heard = match &entry.news {
             News::Forced(forced) => store.record_forced(forced, LIMIT),
             // Whoever took it meanwhile has proven the files: then there is nothing left to say.

@@ -19,9 +19,25 @@ pub enum StoreError {
     /// Nothing of it can be reached in time.
     #[error("the store cannot be reached: {0}")]
     Unreachable(String),
+    /// No way to it works, and the cause is known.
+    #[error("the store cannot be reached: {why}")]
+    NoWay {
+        /// What happened at each place that was tried.
+        why: String,
+        /// The next step.
+        remedy: String,
+    },
     /// The configured store is of a kind that this build does not know.
     #[error("{0}")]
     Unknown(String),
+    /// The address of the store cannot be used as it is.
+    #[error("{why}")]
+    Misnamed {
+        /// What is wrong with it, and who gave it. Nothing of the address.
+        why: String,
+        /// The next step.
+        remedy: String,
+    },
     /// Others kept it busy until our limit.
     #[error("the store was busy with others for too long: {0}")]
     Contended(String),
@@ -67,7 +83,10 @@ impl StoreError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::Place { remedy, .. } | Self::Refused { remedy, .. } => remedy.clone(),
+            Self::Place { remedy, .. }
+            | Self::NoWay { remedy, .. }
+            | Self::Misnamed { remedy, .. }
+            | Self::Refused { remedy, .. } => remedy.clone(),
             Self::Unreachable(_) | Self::Contended(_) => {
                 "try again; `locked status` shows whether it answers".to_owned()
             }

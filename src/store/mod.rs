@@ -22,9 +22,10 @@ pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
-pub use open::open;
+pub use open::{open, place_of};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, Initialised, PostgresStore, Schema, SchemaNameError, With,
+    Connected, Connecting, Connector, Difference, Initialised, NotConnected, PostgresStore, Schema, SchemaNameError,
+    With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
@@ -36,9 +37,34 @@ use std::time::Duration;
 
 use crate::terms::{GrantId, Resource, Scope};
 
+/// How far away a store is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// On this machine: a look costs next to nothing.
+    Near,
+    /// Across a network, and many ask.
+    Far,
+}
+
 /// A place where leases live. `limit` bounds each call: when it has passed the answer is an error, and the caller does
 /// not know whether the store did it.
 pub trait Store {
+    /// How far away it is: how often one who waits may ask.
+    fn distance(&self) -> Distance {
+        Distance::Near
+    }
+
+    /// Lets a connection go that others may want meanwhile; the next call makes another.
+    fn hang_up(&mut self) {}
+
+    /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
+    /// waits for that; others just let the time pass.
+    #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let _anything_may = resources;
+        std::thread::sleep(span.max(Duration::from_millis(1)));
+    }
+
     /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new
     /// tokens (the expired row ends, naming who reclaimed it). Held → busy, with the holder's facts and our place.
     ///

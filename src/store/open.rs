@@ -2,57 +2,146 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::clock::{Clock, NO_BOOT};
+use crate::config::{Address, StoreSetting};
 use crate::state::StateDir;
+use crate::terms::Digest;
 
-use super::postgres::{PostgresStore, Schema, With};
+use super::postgres::address::{self, Look, Machine, Surroundings};
+use super::postgres::via::Bastion;
+use super::postgres::{PostgresStore, Schema};
 use super::sqlite::{FILE_NAME, SqliteStore};
 use super::{Store, StoreError};
 
-/// Opens the configured store: `LOCKED_STORE` as `embedded` (also when unset or empty), `sqlite:FILE` or `postgres://…`.
-/// What this build does not know is refused, never replaced by the embedded store. Nothing is connected before the
-/// first call.
+/// Opens the store that is set: the embedded one, `sqlite:FILE`, or a PostgreSQL server by its connection string. What
+/// this build does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
 ///
 /// # Errors
-/// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Place`] when the directory of a
-/// named file must not be used, or the machine does not tell its boots apart.
+/// [`StoreError::Unknown`] for a store that this build does not know and for an address that cannot be read;
+/// [`StoreError::Place`] when the directory of a named file must not be used, or the machine does not tell its boots
+/// apart.
 pub fn open(
+    setting: &StoreSetting,
     env: &dyn Fn(&str) -> Option<OsString>,
     state: &StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    if clock.boot_id() == NO_BOOT {
-        return Err(StoreError::Place {
-            path: state.path().to_owned(),
-            why: "the system does not say which boot this is (no /proc), so nobody could tell a lease from an expired one"
-                .to_owned(),
-            remedy: "mount -t proc proc /proc".to_owned(),
-        });
-    }
-    let configured = env("LOCKED_STORE").unwrap_or_default();
-    match configured.to_str() {
-        Some("" | "embedded") => Ok(Box::new(SqliteStore::new(state, clock))),
-        Some(text) if text.len() > "sqlite:".len() && text.starts_with("sqlite:") => {
-            in_named_file(Path::new(&text["sqlite:".len()..]), env, clock)
+    let text = match &setting.address {
+        Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),
+        Address::Text(text) => text,
+        Address::InSops { .. } => {
+            return Err(StoreError::Unknown("the address of the store was not read from its SOPS file".to_owned()));
         }
-        Some(text) if text.starts_with("postgres://") || text.starts_with("postgresql://") => on_a_server(text),
-        _ => Err(unknown(&configured)),
+    };
+    match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
+        Some(file) => in_named_file(Path::new(file), env, on_one_boot(state, clock)?),
+        None if is_of_a_server(text) => on_a_server(text, env, setting),
+        None => Err(unknown(text, &setting.said_by)),
     }
 }
 
-fn on_a_server(address: &str) -> Result<Box<dyn Store + Send>, StoreError> {
-    let config: Result<tokio_postgres::Config, _> = address.parse();
-    let Ok(mut config) = config else {
-        // What cannot be read can have a password anywhere: nothing of it is shown.
-        return Err(StoreError::Unknown(
-            "LOCKED_STORE is no address of a PostgreSQL server that can be read".to_owned(),
+/// The embedded store's time is this boot's.
+fn on_one_boot(
+    state: &StateDir,
+    clock: Arc<dyn Clock + Send + Sync>,
+) -> Result<Arc<dyn Clock + Send + Sync>, StoreError> {
+    if clock.boot_id() != NO_BOOT {
+        return Ok(clock);
+    }
+    Err(StoreError::Place {
+        path: state.path().to_owned(),
+        why: "the system does not say which boot this is (no /proc), so nobody could tell a lease from an expired one"
+            .to_owned(),
+        remedy: "mount -t proc proc /proc".to_owned(),
+    })
+}
+
+/// A URI of PostgreSQL, or the `key=value` form that libpq knows as well.
+fn is_of_a_server(text: &str) -> bool {
+    let scheme = text.split(':').next().unwrap_or_default();
+    let pairs = text.split_once('=').is_some_and(|(key, _)| !key.contains([':', '/', '@']));
+    scheme.eq_ignore_ascii_case("postgres") || scheme.eq_ignore_ascii_case("postgresql") || pairs
+}
+
+fn on_a_server(
+    text: &str,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    setting: &StoreSetting,
+) -> Result<Box<dyn Store + Send>, StoreError> {
+    let address = address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
+        why: format!("the address in {} cannot be used: {error}", setting.said_by),
+        remedy: error.remedy(),
+    })?;
+    let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
+    Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, Schema::default())))
+}
+
+/// The machine between.
+fn bastion(via: &str, setting: &StoreSetting) -> Result<Bastion, StoreError> {
+    let misnamed = |why: String, remedy: &str| StoreError::Misnamed { why, remedy: remedy.to_owned() };
+    let Some(ssh) = &setting.ssh else {
+        return Err(misnamed(
+            "the store is to be reached through ssh, and there is none on PATH".to_owned(),
+            "install ssh",
         ));
     };
-    config.application_name("locked");
-    Ok(Box::new(PostgresStore::new(config, Box::new(With(tokio_postgres::NoTls)), Schema::default())))
+    Bastion::read(via, ssh)
+        .map_err(|error| misnamed(error.to_string(), "for example: via = \"ssh://bastion.example.org\""))
+}
+
+/// Names the place of a store without user and password, which must not come into a file, not even as a digest.
+#[must_use]
+pub fn place_of(setting: &StoreSetting) -> Digest {
+    let text = match &setting.address {
+        Address::Embedded | Address::InSops { .. } => return Digest::of(b""),
+        Address::Text(text) => text,
+    };
+    let Some(given) = Some(text).filter(|text| is_of_a_server(text)).and_then(|text| address::parse(text).ok()) else {
+        return Digest::of(text.as_bytes());
+    };
+    let keys = ["host", "hostaddr", "port", "dbname", "service"];
+    let place: Vec<String> = keys.iter().map(|key| format!("{key}={}", given.get(key).unwrap_or_default())).collect();
+    Digest::of(place.join(" ").as_bytes())
+}
+
+/// The machine as a connection needs it later: files, and whose home it is.
+struct Kept(Vec<(&'static str, OsString)>);
+
+impl Kept {
+    fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Self {
+        Self(["SUDO_UID", "SUDO_GID"].into_iter().filter_map(|name| Some((name, env(name)?))).collect())
+    }
+
+    fn machine<T>(&self, ask: impl FnOnce(&Machine<'_>) -> T) -> T {
+        let variable = |name: &str| self.0.iter().find(|(kept, _)| *kept == name).map(|(_, value)| value.clone());
+        ask(&Machine::new(&variable))
+    }
+}
+
+impl Surroundings for Kept {
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.machine(|machine| machine.variable(name))
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.machine(|machine| machine.home())
+    }
+
+    fn account(&self) -> Option<String> {
+        self.machine(|machine| machine.account())
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Look> {
+        self.machine(|machine| machine.look(path))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.machine(|machine| machine.read(path))
+    }
 }
 
 fn in_named_file(
@@ -66,12 +155,12 @@ fn in_named_file(
 }
 
 /// A store's address can carry a password: only its scheme is named.
-fn unknown(configured: &OsStr) -> StoreError {
-    let text = configured.to_string_lossy();
+fn unknown(text: &str, said_by: &str) -> StoreError {
     let scheme: String =
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };
     StoreError::Unknown(format!(
-        "LOCKED_STORE names {shown}, and this build knows only embedded, sqlite:FILE and postgres://…"
+        "{said_by} names {shown}, and this build knows the embedded store (embedded, sqlite:FILE) and PostgreSQL \
+         (postgres://…)"
     ))
 }

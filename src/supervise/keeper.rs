@@ -22,6 +22,8 @@ const STUCK_LOOK: Duration = Duration::from_secs(1);
 /// How long the tree gets between TERM and KILL when the wrapper has died: long enough for a write of a few
 /// milliseconds to end well, short enough that everything is gone within a second.
 const WRAPPER_DIED_GRACE: Duration = Duration::from_millis(500);
+// The whole tree is gone within a second: it is promised.
+const _: () = assert!(WRAPPER_DIED_GRACE.as_millis() < 1_000);
 
 /// How long a wrapper that stopped with its job is woken after the job goes on or ends: it may stop itself only after
 /// we told.

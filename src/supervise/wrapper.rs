@@ -58,11 +58,12 @@ impl Wrapper {
     }
 
     /// Says "go" and stays until the child has ended or its tree was stopped. From here on signals are handed on
-    /// instead of ending us. `words` reach [`super::Duty::begin`]; `begin` is what it makes of them.
+    /// instead of ending us. `words` reach [`super::Duty::begin`]; `begin` is what it makes of them. `lasts` is called when
+    /// it is no short command: half of the way to the first deadline has passed.
     ///
     /// # Errors
     /// When the system refuses a descriptor; the keeper notices our end and settles.
-    pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock) -> io::Result<Outcome> {
+    pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock, lasts: &mut dyn FnMut()) -> io::Result<Outcome> {
         let bits =
             FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
         // What is ignored comes too: the program may want it all the same.
@@ -72,7 +73,7 @@ impl Wrapper {
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
         let ask_at = half_way(clock.now(), stop_at);
         Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked: None, child: None, early: Vec::new() }
-            .watch()
+            .watch(lasts)
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.
@@ -117,7 +118,8 @@ fn half_way(now: Moment, then: Moment) -> Moment {
 }
 
 impl Watcher<'_> {
-    fn watch(mut self) -> io::Result<Outcome> {
+    fn watch(mut self, lasts: &mut dyn FnMut()) -> io::Result<Outcome> {
+        let mut lasts = Some(lasts);
         loop {
             self.timer.set(Some(self.wake_at()))?;
             let fds = [self.wrapper.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()];
@@ -138,6 +140,9 @@ impl Watcher<'_> {
                 }
                 self.asked = Some(self.clock.now());
                 self.wrapper.link.say(&Word::Ask)?;
+                if let Some(lasts) = lasts.take() {
+                    lasts();
+                }
             }
         }
     }

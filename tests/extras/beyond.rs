@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::world::apart::{as_root, this_test};
+use crate::world::board::{ends_at, install};
 use crate::world::ends::{LIMIT, left_out};
 
 use super::stage::{Held, RESOURCE, Stage, child_of, ends, in_front, kill, lives, says, so, text, until};
@@ -87,10 +88,9 @@ fn place_of_nobody(test: &str) -> Option<tempfile::TempDir> {
     }
     let place = tempfile::Builder::new().prefix("locked-nobody-").tempdir().expect("place");
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("mode");
-    fs::copy(env!("CARGO_BIN_EXE_locked"), place.path().join("locked")).expect("locked");
+    install(env!("CARGO_BIN_EXE_locked"), &place.path().join("locked"), "0755");
     let setpriv = place.path().join("setpriv");
-    fs::copy("/usr/bin/setpriv", &setpriv).expect("setpriv");
-    fs::set_permissions(&setpriv, fs::Permissions::from_mode(0o4755)).expect("setuid");
+    install("/usr/bin/setpriv", &setpriv, "4755");
     let state = place.path().join("state");
     fs::create_dir(&state).expect("state");
     fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("mode");
@@ -133,7 +133,7 @@ fn a_process_that_became_root_keeps_everybody_out_where_possible() {
     let Some(place) = place_of_nobody(this_test!()) else { return };
     let script = "./setpriv --reuid=0 sleep 600 >/dev/null 2>&1 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; \
                   echo $!; wait";
-    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "3s", "-r", RESOURCE, "sh", "-c", script]));
+    let run = Held::start(by_nobody(place.path(), 1).args(["--ttl", "5s", "-r", RESOURCE, "sh", "-c", script]));
     let root = Mortal(run.line.parse().expect("a process id"));
     let keeper = child_of(run.pid());
     kill(run.pid());
@@ -144,13 +144,16 @@ fn a_process_that_became_root_keeps_everybody_out_where_possible() {
     until("the keeper has given up", || (status()[0]["state"] == "remote").then_some(()));
     assert!(lives(root.0), "nobody may not kill root's processes");
     let reason = format!("process {} could not be stopped", root.0);
-    for session in [1, 2] {
-        // Longer than the TTL.
-        let mut command = by_nobody(place.path(), session);
-        let output = command.args(["--wait", "4s", "-r", RESOURCE, "true"]).output().expect("runs");
-        assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains(&reason), "{}", text(&output.stderr));
-    }
+    let database = rusqlite::Connection::open(place.path().join("state/locked.db")).expect("database");
+    database.busy_timeout(LIMIT).expect("timeout");
+    let two_ttls_later = ends_at(&database, RESOURCE) + 10_000;
+    so("it is held on for two TTLs", || {
+        for session in [1, 2] {
+            let said = says(by_nobody(place.path(), session).args(["-n", "-r", RESOURCE, "true"]), 75);
+            assert!(said.contains(&reason), "{said}");
+        }
+        ends_at(&database, RESOURCE) >= two_ttls_later
+    });
     assert_eq!((&status()[0]["state"], &status()[0]["reason"]), (&"remote".into(), &reason.into()));
     kill(root.0);
     so("the keeper gives it back", || !lives(keeper));

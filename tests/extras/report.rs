@@ -90,9 +90,9 @@ fn a_busy_resource_is_told_with_who_has_it() {
 fn an_unreachable_store_and_times_that_do_not_fit_are_told() {
     let stage = Stage::bare();
     let mut command = stage.shell(1, &REPORT, "true");
-    let told = reported(&stage, command.env("LOCKED_STORE", "postgres://u:hunter2@nowhere/x"), 69);
+    let told = reported(&stage, command.env("LOCKED_STORE", "mysql://u:hunter2@nowhere/x"), 69);
     assert_eq!((&told["decision"], &told["exit"]), (&json!("refuse"), &json!({"code": 69})));
-    assert!(told["reason"].as_str().expect("reason").contains("LOCKED_STORE names postgres:"));
+    assert!(told["reason"].as_str().expect("reason").contains("LOCKED_STORE names mysql:"));
     assert!(!told.to_string().contains("hunter2"));
     let told =
         reported(&stage, &mut stage.shell(1, &["--ttl", "1s", "--heartbeat", "5s", "--report", "r.json"], ":"), 64);

@@ -13,10 +13,11 @@ use crate::world::processes::{children, freeze, is_halted, kill, lives, signal, 
 use super::actor::{self, ID, LOG, UNTIL};
 use super::log;
 use super::stage::{Run, Stage};
+use super::store::{STEADY, STEADY_TTL};
 
 const ONE: [&str; 4] = ["--ttl", "3s", "-r", "test:x"];
 const TTL: Duration = Duration::from_secs(3);
-const NEXT: [&str; 6] = ["--ttl", "3s", "--wait", "10m", "-r", "test:x"];
+const NEXT: [&str; 4] = ["--wait", "10m", "-r", "test:x"];
 
 /// A program that says when USR1 came to it, over and over, and beside it the actor.
 const HEARS: &str = "trap 'echo >> heard' USR1; $ME & while kill -0 $! 2> /dev/null; do wait $!; done";
@@ -61,12 +62,12 @@ fn the_checker_catches_two_that_run_without_locked() {
 #[test]
 fn a_wrapper_frozen_past_its_ttl_loses_nothing() {
     let stage = Stage::new();
-    let one = stage.start_shell("one", &ONE, HEARS);
+    let one = stage.start_shell("one", &STEADY, HEARS);
     let child = stage.alive("one");
     freeze(one.wrapper());
     let mut next = stage.start("next", &NEXT);
     so("it stands in line", || stage.tickets() == 1);
-    stage.world.is_renewed_for("test:x", 2 * TTL);
+    stage.world.is_renewed_for("test:x", 2 * STEADY_TTL);
     assert!(lives(child) && !stage.has_begun("next"), "the keeper renews");
     thaw(one.wrapper());
     stage.raise("next");
@@ -157,7 +158,11 @@ fn a_go_that_comes_after_the_lease_was_lost_starts_nothing() {
     let stage = Stage::new();
     let first = stage.start("first", &["-r", "test:x"]).begins(&stage, "first");
     let begun = stage.flag("begun");
-    let one = stage.start_shell("one", &NEXT, &format!(": > {}", begun.display()));
+    let one = stage.start_shell(
+        "one",
+        &["--wait", "10m", "--ttl", "3s", "-r", "test:x"],
+        &format!(": > {}", begun.display()),
+    );
     so("it stands in line", || stage.tickets() == 1);
     freeze(one.keeper());
     stage.raise("first");

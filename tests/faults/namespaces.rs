@@ -5,6 +5,7 @@
 use std::process::Command;
 
 use crate::world::apart::{PIDS, USER_PIDS, as_root, first_that_runs, sees_every_process, this_test};
+use crate::world::board::install;
 use crate::world::ends::{left_out, so};
 use crate::world::processes::kill;
 
@@ -113,7 +114,7 @@ fn who_is_shown_only_its_own_processes_waits_for_the_ttl_where_possible() {
     // As an ordinary user, since root is shown everything.
     let root = stage.world.root();
     let locked = root.join("locked");
-    std::fs::copy(env!("CARGO_BIN_EXE_locked"), &locked).expect("copy");
+    install(env!("CARGO_BIN_EXE_locked"), &locked, "0755");
     let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(root).status().expect("chown");
     assert!(owned.success());
     let as_nobody = |front: &str, words: &str| {

@@ -1,11 +1,11 @@
 //! kill -9 around a write: what was written and never settled is proven before the next one starts.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::world::apart::{sees_every_process, this_test};
+use crate::world::board::write_program;
 use crate::world::ends::so;
 use crate::world::real_sops;
 
@@ -33,8 +33,7 @@ impl Sops {
              stays before-$verb\n{real} \"$@\"; status=$?\nstays after-$verb\nexit $status\n",
             real = real.display()
         );
-        std::fs::write(bin.join("sops"), script).expect("script");
-        std::fs::set_permissions(bin.join("sops"), std::fs::Permissions::from_mode(0o755)).expect("mode");
+        write_program(&bin.join("sops"), &script);
         Self { stage, file }
     }
 

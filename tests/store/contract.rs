@@ -97,6 +97,7 @@ macro_rules! every_promise {
             forced: a_forced_run_that_left_a_file_bad_quarantines_it_whoever_is_there;
             forced: a_forced_run_that_nobody_saw_end_is_proven_by_the_next;
             forced: a_forced_run_that_may_run_on_lets_nobody_in_for_its_time;
+            forced: who_restores_is_told_what_a_forced_run_may_have_written_meanwhile;
             forced: what_of_a_forced_run_ended_apart_does_not_take_the_rest_along;
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;

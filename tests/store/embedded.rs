@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use locked::clock::SystemClock;
+use locked::config::Places;
 use locked::store::{Ended, Ending, HistoryFilter, Release, Renewal, Request, Settlement, SqliteStore, StoreError};
 use locked::terms::GrantId;
 
@@ -169,13 +170,14 @@ fn an_unknown_store_is_refused_and_never_replaced() {
     let open = |value: &str| {
         let value = OsString::from(value);
         let env = move |name: &str| (name == "LOCKED_STORE").then(|| value.clone());
-        locked::store::open(&env, &state, Arc::new(SystemClock::new()))
+        let setting = locked::config::store(&env, &Places::around(&env, &[])).expect("a setting");
+        locked::store::open(&setting, &env, &state, Arc::new(SystemClock::new()))
     };
     let foreign = "mysql://u:hunter2@db/x";
     let unreadable = "postgres://u:hunter2@db:port/x";
     for value in [foreign, unreadable, "sqlite:", "Embedded", "/some/file", "sqlit\u{e9}:x"] {
         let Err(error) = open(value) else { panic!("{value} was opened") };
-        assert!(matches!(error, StoreError::Unknown(_)), "{value}: {error:?}");
+        assert!(matches!(error, StoreError::Unknown(_) | StoreError::Misnamed { .. }), "{value}: {error:?}");
         let text = format!("{error} {error:?}");
         assert!(text.contains("LOCKED_STORE") && !text.contains("hunter2"), "{text}");
     }

@@ -5,6 +5,7 @@ mod lab;
 mod outages;
 mod program;
 mod schema;
+mod waiting;
 
 use super::contract::every_promise;
 use lab::{Lab, Way};

@@ -29,9 +29,9 @@ pub(super) fn session(
     let around = Around::default();
     let address = read(text, &around).expect("address");
     runtime.block_on(async {
-        let (client, carries) = via::connect(&address, &around, bastion, limit).await?;
-        tokio::spawn(carries);
-        Ok(client)
+        let connected = via::connect(&address, &around, bastion, limit).await?;
+        tokio::spawn(connected.driver);
+        Ok(connected.client)
     })
 }
 

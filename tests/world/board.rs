@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -63,11 +62,23 @@ impl World {
     /// An executable shell script of this name, in a directory of its own; the directory is the answer.
     pub(crate) fn script(&self, name: &str, body: &str) -> PathBuf {
         let directory = tempfile::Builder::new().prefix("bin-").tempdir_in(self.root()).expect("directory").keep();
-        let path = directory.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("mode");
+        write_program(&directory.join(name), &format!("#!/bin/sh\n{body}\n"));
         directory
     }
+}
+
+/// Copies a program. Another process does: a file that this one had open for writing may be open still in what another
+/// test is starting at that moment, and then the kernel runs nothing from it ("text file busy").
+pub(crate) fn install(from: impl AsRef<Path>, to: &Path, mode: &str) {
+    ends(Command::new("install").args(["-m", mode]).arg(from.as_ref()).arg(to), 0);
+}
+
+/// Writes a program, in the same way.
+pub(crate) fn write_program(path: &Path, text: &str) {
+    let draft = path.with_extension("draft");
+    fs::write(&draft, text).expect("draft");
+    install(&draft, path, "0755");
+    fs::remove_file(draft).expect("draft");
 }
 
 /// The same through a connection that is open already: a test may stand in the store's way itself.

@@ -20,7 +20,14 @@ pub(crate) struct Cluster {
 /// what it needs.
 pub(crate) fn shared() -> &'static Cluster {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
-    SHARED.get_or_init(|| Cluster::start(&["-c", "fsync=off", "-c", "max_connections=400"]))
+    SHARED.get_or_init(|| {
+        let cluster = Cluster::start(&["-c", "fsync=off", "-c", "max_connections=400"]);
+        // Roles are the whole server's: made once, before databases of several tests want them at one time.
+        cluster.sql(
+            "create role locked_owner nologin; create role locked_client nologin; create role locked_reader nologin",
+        );
+        cluster
+    })
 }
 
 impl Cluster {

@@ -57,7 +57,9 @@ impl Hold {
         let session =
             run::session(context, options.session.map(SessionId)).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let mut resources: Vec<Resource> = target.resources().cloned().collect();
-        let opened = run::open_store(context, state).and_then(|mut store| {
+        let roots = target.worktree();
+        let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
+        let opened = run::open_store(context, state, &setting).and_then(|mut store| {
             let live = store.leases(None, CALL)?;
             Ok((store, live))
         });

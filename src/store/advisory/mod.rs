@@ -31,7 +31,7 @@ mod words;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::OnUnreachable;
@@ -39,8 +39,8 @@ use crate::state::StateDir;
 use crate::terms::{FencingToken, GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Blocker, Claim, Ending, FileRecord, Forced, ForcedEnd, Granted, HistoryFilter, Holding, LeaseView,
-    Mode, PastLease, Receipt, Release, Renewal, Request, Settlement, Store, StoreError, StoredReceipt,
+    Acquisition, Blocker, Claim, Distance, Ending, FileRecord, Forced, ForcedEnd, Granted, HistoryFilter, Holding,
+    LeaseView, Mode, PastLease, Receipt, Release, Renewal, Request, Settlement, Store, StoreError, StoredReceipt,
 };
 use hired::{Hired, Reached};
 pub use key::{AdvisoryKey, subject};
@@ -49,8 +49,6 @@ pub use server::Reach;
 use server::Session;
 use words::{Answer, Ask, Facts, HeldBy, Wanted, ms};
 
-/// Who waits asks the server so often. No client of such a lock is told when it falls.
-const PACE: Duration = Duration::from_millis(50);
 /// The steward answers within the limit of its own work and this.
 const SLACK: Duration = Duration::from_secs(1);
 
@@ -65,7 +63,6 @@ pub struct AdvisoryStore {
     on_unreachable: OnUnreachable,
     say: Say,
     hired: Vec<Hired>,
-    tried: Option<Instant>,
 }
 
 impl std::fmt::Debug for AdvisoryStore {
@@ -85,7 +82,7 @@ impl AdvisoryStore {
         say: Say,
     ) -> Self {
         let (reach, state) = (Arc::new(reach), state.clone());
-        Self { reach, state, clock, on_unreachable, say, hired: Vec::new(), tried: None }
+        Self { reach, state, clock, on_unreachable, say, hired: Vec::new() }
     }
 
     /// Starts the process that will have the session of the first grant, while this one has a single thread and no
@@ -156,14 +153,6 @@ impl AdvisoryStore {
         Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Who polls leaves the server its time, whatever the caller's own rhythm is.
-    fn pace(&mut self) {
-        if let Some(tried) = self.tried {
-            rest(PACE.saturating_sub(tried.elapsed()));
-        }
-        self.tried = Some(Instant::now());
-    }
-
     fn quarantine(&self, mark: &Mark) -> Result<(), StoreError> {
         quarantine::mark(&self.state, &self.directory()?, mark)?;
         (self.say)(&format!(
@@ -204,6 +193,11 @@ fn unanswered() -> StoreError {
 }
 
 impl Store for AdvisoryStore {
+    /// Nobody is told when such a lock falls, so who waits asks again and again.
+    fn distance(&self) -> Distance {
+        Distance::Far
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         demand::refuse(request)?;
         let marks = self.marks(&request.resources)?;
@@ -212,7 +206,6 @@ impl Store for AdvisoryStore {
             return Ok(busy(marks.iter().map(blocked).collect()));
         }
         self.not_below(request, limit)?;
-        self.pace();
         let at = self.steward(request.grant)?;
         let wanted = Wanted::of(request, self.clock.wall_ms(), limit);
         match self.hired[at].ask(&Ask::Take(Box::new(wanted)), limit + SLACK) {
@@ -384,12 +377,5 @@ fn renewed(reached: Reached) -> Result<Renewal, StoreError> {
         Reached::Answered(Answer::Failed(fault)) => Err(fault.into()),
         Reached::Silent => Err(unanswered()),
         Reached::Answered(_) | Reached::Unnamed | Reached::Dead => Ok(Renewal::Gone),
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a waiter's rhythm; nothing tells when such a lock falls")]
-fn rest(span: Duration) {
-    if !span.is_zero() {
-        std::thread::sleep(span);
     }
 }

@@ -183,9 +183,10 @@ async fn connect(reach: &Reach, name: &str, limit: Duration) -> Result<(Client, 
     let mut address = reach.address.clone();
     address.application_name = Some(name.to_owned());
     let connected = via::reach(&address, reach.around.as_ref(), reach.via.as_ref(), limit).await;
-    let (client, carries) = connected.map_err(|error| unconnected(&error))?;
+    let connected = connected.map_err(|error| unconnected(&error))?;
+    let driver = connected.driver;
     // What ends a connection is told to who asks over it.
-    Ok((client, tokio::spawn(async move { drop(carries.await) })))
+    Ok((connected.client, tokio::spawn(async move { drop(driver.await) })))
 }
 
 async fn settle_in(client: &Client, ttl: Duration) -> Result<(), Fault> {

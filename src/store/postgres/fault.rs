@@ -9,12 +9,16 @@ use tokio_postgres::error::{DbError, SqlState};
 use crate::store::StoreError;
 use crate::store::door::shown;
 
+use super::connector::NotConnected;
 use super::schema::KNOWN;
+use super::tls::{ConnectError, Unconnected};
 
 /// A fault before it has a name for people.
 pub(super) enum Fault {
     /// No connection came about.
     Connect(Error),
+    /// None came about at any endpoint of the address.
+    Tried(Unconnected),
     /// The server or the way to it failed in a call.
     Call(Error),
     /// The limit has passed; whether the call had been sent.
@@ -42,7 +46,19 @@ impl Fault {
     }
 
     fn is(&self, codes: &[&SqlState]) -> bool {
-        self.said().is_some_and(|said| codes.contains(&said.code()))
+        let one_of = |said: &str| codes.iter().any(|code| code.code() == said);
+        match self {
+            Self::Tried(tried) => tried.tries().iter().filter_map(ConnectError::code).any(one_of),
+            _ => self.said().is_some_and(|said| one_of(said.code().code())),
+        }
+    }
+
+    /// Why connecting failed.
+    pub(super) fn of_connecting(why: NotConnected) -> Self {
+        match why {
+            NotConnected::Plain(error) => Self::Connect(error),
+            NotConnected::Tried(tried) => Self::Tried(tried),
+        }
     }
 
     /// The server undid the transaction because of others: nothing has happened.
@@ -53,7 +69,8 @@ impl Fault {
 
     /// Too many at once, or a server that is still starting.
     pub(super) fn is_a_crush(&self) -> bool {
-        matches!(self, Self::Connect(_)) && self.is(&[&SqlState::TOO_MANY_CONNECTIONS, &SqlState::CANNOT_CONNECT_NOW])
+        matches!(self, Self::Connect(_) | Self::Tried(_))
+            && self.is(&[&SqlState::TOO_MANY_CONNECTIONS, &SqlState::CANNOT_CONNECT_NOW])
     }
 
     /// The call went out, and nobody knows what became of it.
@@ -69,7 +86,11 @@ impl Fault {
 
     /// Another connection may come about.
     pub(super) fn may_pass(&self) -> bool {
-        let silent = self.said().is_none() && !matches!(self, Self::System(_) | Self::Odd(_) | Self::Newer { .. });
+        let silent = match self {
+            Self::System(_) | Self::Odd(_) | Self::Newer { .. } => false,
+            Self::Tried(tried) => tried.tries().iter().any(ConnectError::may_pass),
+            _ => self.said().is_none(),
+        };
         (silent || self.hangs_up() || self.is_a_crush()) && !matches!(self, Self::TooLate { .. })
     }
 
@@ -89,6 +110,10 @@ impl Fault {
         }
         match self {
             Self::Connect(error) => StoreError::Unreachable(chain(&error)),
+            Self::Tried(tried) if tried.tries().iter().any(ConnectError::may_pass) => {
+                StoreError::NoWay { why: tried.to_string(), remedy: tried.remedy() }
+            }
+            Self::Tried(tried) => StoreError::Refused { why: tried.to_string(), remedy: tried.remedy() },
             Self::Call(error) => StoreError::Unreachable(format!("the connection broke: {}", chain(&error))),
             Self::TooLate { sent: false } => StoreError::Unreachable("no connection came about in time".to_owned()),
             Self::TooLate { sent: true } => StoreError::Unreachable("it did not answer in time".to_owned()),

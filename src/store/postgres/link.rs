@@ -5,6 +5,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config};
@@ -17,6 +19,19 @@ use super::fault::Fault;
 
 /// So long we are polite when we close.
 const FAREWELL: Duration = Duration::from_millis(100);
+/// So long it may take to find out whether the server can call us.
+const FIND_OUT: Duration = Duration::from_secs(1);
+
+/// Whether the server calls us when something changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ear {
+    /// Not asked yet.
+    Untried,
+    /// This connection listens.
+    Open,
+    /// Somebody stands between us and the server who would take the call for another's.
+    Deaf,
+}
 
 /// The way to the server.
 pub(super) struct Link {
@@ -25,12 +40,15 @@ pub(super) struct Link {
     /// None before the first call.
     runtime: Option<Runtime>,
     client: Option<Client>,
-    driver: Option<tokio::task::JoinHandle<()>>,
+    driver: Option<JoinHandle<()>>,
+    calls: Option<mpsc::Receiver<String>>,
+    /// Whether the server calls us when something changed.
+    ear: Ear,
 }
 
 impl Link {
     pub(super) fn new(config: Config, connector: Box<dyn Connector>) -> Self {
-        Self { config, connector, runtime: None, client: None, driver: None }
+        Self { config, connector, runtime: None, client: None, driver: None, calls: None, ear: Ear::Untried }
     }
 
     /// Calls a function and returns the one text of its answer.
@@ -94,6 +112,7 @@ impl Link {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let (client, driver) = (&mut self.client, &mut self.driver);
+        let (calls, ear) = (&mut self.calls, &mut self.ear);
         let (config, connector) = (&self.config, &self.connector);
         let sent = std::cell::Cell::new(false);
         let work = async {
@@ -106,12 +125,13 @@ impl Link {
             let client = match client {
                 Some(client) => client,
                 none => {
-                    let (made, carries) = connector.connect(config).await.map_err(Fault::Connect)?;
-                    *driver = Some(tokio::spawn(async move {
-                        // What ends a connection is told to who asks over it.
-                        drop(carries.await);
-                    }));
-                    none.insert(made)
+                    let made = connector.connect(config, left).await.map_err(Fault::of_connecting)?;
+                    *driver = Some(carry(made.driver));
+                    *calls = Some(made.calls);
+                    if *ear == Ear::Open {
+                        *ear = Ear::Untried;
+                    }
+                    none.insert(made.client)
                 }
             };
             sent.set(true);
@@ -120,6 +140,64 @@ impl Link {
         // Order: the timer is made inside the runtime.
         let done = runtime.block_on(async { timeout(left, work).await });
         done.unwrap_or(Err(Fault::TooLate { sent: sent.get() }))
+    }
+
+    /// Lets the connection go; the next call makes another.
+    pub(super) fn hang_up(&mut self) {
+        self.client = None;
+        if let (Some(runtime), Some(driver)) = (&self.runtime, self.driver.take()) {
+            // The driver says goodbye when nobody asks any more. A server that does not listen is left.
+            drop(runtime.block_on(async { timeout(FAREWELL, driver).await }));
+        }
+    }
+
+    /// Waits until the server says that something changed about one of these, for at most so long. Where it cannot say so
+    /// that is all that it does. The first wait finds out which.
+    pub(super) fn hear(&mut self, channel: &str, wanted: &[String], span: Duration) {
+        let begun = Instant::now();
+        if self.ear == Ear::Untried {
+            self.ear = if self.listens(channel, span.max(FIND_OUT)) { Ear::Open } else { Ear::Deaf };
+        }
+        let left = span.saturating_sub(begun.elapsed());
+        match (&self.runtime, &mut self.calls) {
+            (Some(runtime), Some(calls)) if self.ear == Ear::Open => {
+                let heard = async {
+                    while let Some(call) = calls.recv().await {
+                        if wanted.contains(&call) {
+                            return;
+                        }
+                    }
+                    // The connection is gone: the next question makes another.
+                    tokio::time::sleep(left).await;
+                };
+                // Order: the timer is made inside the runtime.
+                let _heard_or_not = runtime.block_on(async { timeout(left, heard).await });
+            }
+            _ => self.rest(left),
+        }
+    }
+
+    /// Listens, if the connection is the server's own. A pooler may hand every transaction to another session: then two
+    /// connections of ours meet in one session, or one moves to another while the second sits in its place.
+    fn listens(&mut self, channel: &str, limit: Duration) -> bool {
+        let (Some(runtime), Some(client)) = (&self.runtime, &self.client) else { return false };
+        let (connector, config) = (&self.connector, &self.config);
+        let find_out = async {
+            let first = session_of(client).await?;
+            let other = connector.connect(config, limit).await.ok()?;
+            let carries = carry(other.driver);
+            other.client.simple_query("begin").await.ok()?;
+            let second = session_of(&other.client).await?;
+            let again = session_of(client).await?;
+            drop(other.client);
+            let direct = first == again && first != second;
+            if direct {
+                client.batch_execute(&format!("listen \"{channel}\"")).await.ok()?;
+            }
+            let _it_says_goodbye = timeout(FAREWELL, carries).await;
+            direct.then_some(())
+        };
+        runtime.block_on(async { timeout(limit, find_out).await }).is_ok_and(|direct| direct.is_some())
     }
 
     fn rest(&self, span: Duration) {
@@ -132,15 +210,25 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.client = None;
+        self.hang_up();
         let Some(runtime) = self.runtime.take() else { return };
-        if let Some(driver) = self.driver.take() {
-            // The driver says goodbye when nobody asks any more. A server that does not listen is left.
-            drop(runtime.block_on(async { timeout(FAREWELL, driver).await }));
-        }
         // A resolver that hangs must not hold us.
         runtime.shutdown_background();
     }
+}
+
+/// Runs what carries a connection.
+fn carry(driver: impl Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        // What ends a connection is told to who asks over it.
+        drop(driver.await);
+    })
+}
+
+/// Which session of the server answers here.
+async fn session_of(client: &Client) -> Option<i32> {
+    let rows = client.query_typed("select pg_backend_pid()", &[]).await.ok()?;
+    rows.first()?.try_get(0).ok()
 }
 
 /// How long to wait before the next try, twice as long each time up to half a second, never in step with others.

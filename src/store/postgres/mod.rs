@@ -33,11 +33,13 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal, Request,
-    Settlement, Store, StoreError, StoredReceipt,
+    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
+    Request, Settlement, Store, StoreError, StoredReceipt,
 };
+use address::{Address, Surroundings};
 use call::Call;
-pub use connector::{Connected, Connecting, Connector, With};
+use connector::At;
+pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
 pub use schema::{Schema, SchemaNameError};
 pub use setup::{Difference, Initialised};
@@ -55,10 +57,26 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The store at this address, in this schema. Nothing is connected before the first call.
+    /// The store at this address, through the machine between if there is one, in this schema. Nothing is connected before the first call.
     #[must_use]
     pub fn new(config: tokio_postgres::Config, connector: Box<dyn Connector>, schema: Schema) -> Self {
         Self { link: Link::new(config, connector), schema }
+    }
+
+    /// The store at this address, in this schema. Nothing is connected before the first call, and what lies around the
+    /// address (certificates) is read then.
+    #[must_use]
+    pub fn at(
+        address: Address,
+        around: Box<dyn Surroundings + Send>,
+        bastion: Option<via::Bastion>,
+        schema: Schema,
+    ) -> Self {
+        let mut config = tokio_postgres::Config::new();
+        if !address.doubtful {
+            config.user(&address.user);
+        }
+        Self::new(config, Box::new(At { address, around, bastion }), schema)
     }
 
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
@@ -77,6 +95,19 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
+    fn distance(&self) -> Distance {
+        Distance::Far
+    }
+
+    fn hang_up(&mut self) {
+        self.link.hang_up();
+    }
+
+    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+        let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
+        self.link.hear(&self.schema.to_string(), &wanted, span);
+    }
+
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
         let answer: answer::Acquired = self.ask(words::acquire(request)?, limit)?;
         answer.read()

@@ -88,6 +88,7 @@ fn linger(
 ) -> Result<Standing, Fault> {
     if row.state == Stored::Quarantined {
         // Nobody is let in as it is, and who restores it is told what else to prove.
+        owe(connection, row, forced)?;
         return Ok(Standing::Ended(Ended::Failed));
     }
     if row.runs() && row.expired(now) && !row.lingers(now) {

@@ -64,4 +64,11 @@ fn a_server_that_falls_silent_is_unknown_and_not_a_loss() {
     relay.silence(true);
     let answer = store.renew(&held, Duration::from_millis(300));
     assert!(matches!(answer, Err(StoreError::Unreachable(_))), "{answer:?}");
+    // Nor is anything given back that nobody has confirmed.
+    let ending =
+        locked::store::Settlement::whole(locked::store::Ending::Release(locked::store::Ended::Completed), Vec::new());
+    for _ in 0..2 {
+        let answer = store.settle(&held, &ending, Duration::from_millis(300));
+        assert!(matches!(answer, Err(StoreError::Unreachable(_))), "{answer:?}");
+    }
 }

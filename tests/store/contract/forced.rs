@@ -1,6 +1,6 @@
 //! Runs that held nothing, told afterwards.
 
-use locked::store::{Ended, Forced, ForcedEnd, HistoryFilter, LeaseState, Store};
+use locked::store::{Claim, Ended, Forced, ForcedEnd, HistoryFilter, LeaseState, Request, Store};
 use locked::terms::GrantId;
 
 use super::World;
@@ -130,6 +130,20 @@ pub(crate) fn a_forced_run_that_may_run_on_lets_nobody_in_for_its_time(world: &d
         let owed = granted(&mut *store, &bob.asks(&[name])).unsettled;
         assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{name}: {owed:?}");
     }
+}
+
+pub(crate) fn who_restores_is_told_what_a_forced_run_may_have_written_meanwhile(world: &dyn World) {
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let mut store = world.store();
+    let held = take(&mut *store, &bob.asks(&["a"]));
+    settled(&mut *store, &held, crate::store::cast::bad());
+    let end = ForcedEnd::Lingers { reason: "its effect may still be running".to_owned(), lasts: TTL };
+    tell(&mut *store, &forced(&ana, end));
+    let (blockers, _) = busy(&mut *store, &bob.asks(&["a"]));
+    assert_eq!(blockers[0].lease.state, LeaseState::Quarantined, "it stays what it is");
+    let mends = Request { claim: Claim::Restore, ..bob.asks(&["a"]) };
+    let owed = granted(&mut *store, &mends).carried;
+    assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{owed:?}");
 }
 
 pub(crate) fn what_of_a_forced_run_ended_apart_does_not_take_the_rest_along(world: &dyn World) {

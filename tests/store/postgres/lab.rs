@@ -102,13 +102,12 @@ impl Drop for Lab {
     }
 }
 
-/// Once for the whole server: roles, and the table of clocks.
+/// Once for the whole server: users, and the table of clocks.
 fn prepare() {
     static DONE: OnceLock<()> = OnceLock::new();
     DONE.get_or_init(|| {
         cluster::shared().sql(
-            "create role locked_owner nologin; create role locked_client nologin; create role locked_reader nologin;
-             create role worker login in role locked_client; create role looker login in role locked_reader;
+            "create role worker login in role locked_client; create role looker login in role locked_reader;
              create schema lab; create table lab.clocks (schema text primary key, at timestamptz not null);
              grant usage on schema lab to public; grant select on lab.clocks to public;",
         );

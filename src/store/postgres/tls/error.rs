@@ -170,6 +170,12 @@ impl ConnectError {
         }
     }
 
+    /// A later try may find it otherwise, without anybody's doing.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Name { .. } | Self::Unreachable { .. } | Self::Silent { .. } | Self::Target { .. })
+    }
+
     /// The next step for a person.
     #[must_use]
     pub fn remedy(&self) -> String {

@@ -121,7 +121,7 @@ impl One<'_> {
         let connected = config.connect_raw(tunnel, secured).await;
         let (client, mut connection) = connected.map_err(|error| judge(self.address, self.endpoint, &error))?;
         match target::suits(self.address.target, strict, &client, &mut connection).await {
-            Ok(true) => Ok((client, Box::pin(connection))),
+            Ok(true) => Ok(Connected::of(client, connection)),
             Ok(false) => {
                 let wanted = self.address.target.name();
                 Err(Next::Go(ConnectError::Target { server: self.endpoint.to_string(), wanted }))
@@ -165,7 +165,7 @@ pub async fn reach(
         Some(bastion) => connect(address, around, bastion, limit).await,
         None => {
             let link = super::tls::connect(address, around, limit).await?;
-            Ok((link.client, Box::pin(link.connection)))
+            Ok(Connected::of(link.client, link.connection))
         }
     }
 }
