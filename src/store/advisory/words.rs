@@ -110,8 +110,18 @@ pub(super) enum Answer {
 pub(super) enum Fault {
     /// Nobody answers.
     Unreachable(String),
-    /// Somebody answers, and will not do.
+    /// Nobody answers, and the cause is known.
+    NoWay {
+        why: String,
+        remedy: String,
+    },
+    /// Somebody answers, and says no.
     Refused {
+        why: String,
+        remedy: String,
+    },
+    /// Somebody answers who is not whom a lock needs.
+    Misnamed {
         why: String,
         remedy: String,
     },
@@ -122,7 +132,9 @@ impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Unreachable(why) => Self::Unreachable(why),
+            Fault::NoWay { why, remedy } => Self::NoWay { why, remedy },
             Fault::Refused { why, remedy } => Self::Refused { why, remedy },
+            Fault::Misnamed { why, remedy } => Self::Misnamed { why, remedy },
             Fault::Failed(why) => Self::Failed(why),
         }
     }
