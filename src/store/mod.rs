@@ -54,6 +54,15 @@ pub trait Store {
         Distance::Near
     }
 
+    /// Makes what it needs of this process while that has one thread and no child that is ours to stop: before the keeper
+    /// is forked. Nothing is connected.
+    ///
+    /// # Errors
+    /// The system has no process or descriptor left; the state directory cannot be used.
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Lets a connection go that others may want meanwhile; the next call makes another.
     fn hang_up(&mut self) {}
 

@@ -19,7 +19,8 @@ pub(super) fn refuse(request: &Request) -> Result<(), StoreError> {
 }
 
 pub(super) fn refused(what: &str) -> StoreError {
-    StoreError::Refused {
+    // Not what `--force` answers: the store is there, and others may hold what is wanted.
+    StoreError::Misnamed {
         why: format!(
             "the advisory store has locks and no table (no tokens, receipts, history, queue or keep), and {what} needs one"
         ),

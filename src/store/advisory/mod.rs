@@ -85,17 +85,6 @@ impl AdvisoryStore {
         Self { reach, state, clock, on_unreachable, say, hired: Vec::new() }
     }
 
-    /// Starts the process that will have the session of the first grant, while this one has a single thread and no
-    /// children that are ours to stop. Without it that happens at the first request.
-    ///
-    /// # Errors
-    /// The system has no process left, or the state directory cannot be used.
-    pub fn prepare(&mut self) -> Result<(), StoreError> {
-        let hired = self.hire(None)?;
-        self.hired.push(hired);
-        Ok(())
-    }
-
     fn directory(&self) -> Result<PathBuf, StoreError> {
         self.state.below("advisory")
     }
@@ -196,6 +185,14 @@ impl Store for AdvisoryStore {
     /// Nobody is told when such a lock falls, so who waits asks again and again.
     fn distance(&self) -> Distance {
         Distance::Far
+    }
+
+    /// Starts the process that will have the session of the first grant. Without it that happens at the first request, and
+    /// a wrapper that has to stop its whole tree stops it along, last.
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        let hired = self.hire(None)?;
+        self.hired.push(hired);
+        Ok(())
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {

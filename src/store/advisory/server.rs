@@ -201,8 +201,8 @@ async fn settle_in(client: &Client, ttl: Duration) -> Result<(), Fault> {
 async fn prove_one(reach: &Reach, first: &Client, name: &str, limit: Duration) -> Result<(), Fault> {
     let (process, standby) = who(first).await?;
     if standby {
-        return Err(Fault::Refused {
-            why: "it is a standby, whose locks the primary knows nothing of".to_owned(),
+        return Err(Fault::Misnamed {
+            why: "the store's server is a standby, whose locks the primary knows nothing of".to_owned(),
             remedy: "point the store's address at the primary (target_session_attrs=read-write)".to_owned(),
         });
     }
@@ -219,9 +219,9 @@ async fn prove_one(reach: &Reach, first: &Client, name: &str, limit: Duration) -
 }
 
 fn pooled() -> Fault {
-    Fault::Refused {
+    Fault::Misnamed {
         why:
-            "a pooler stands before it that lends out sessions for one transaction each, and so would lend the lock to \
+            "a pooler stands before the store's server that lends out sessions for one transaction each, and so would lend the lock to \
               others"
                 .to_owned(),
         remedy: "use the server's own address or the pooler's session mode (at Supabase port 5432), or the ledger \
@@ -300,7 +300,7 @@ fn unconnected(error: &Unconnected) -> Fault {
         _ => false,
     };
     match error.tries().iter().all(silent) {
-        true => Fault::Unreachable(format!("{error}; {}", error.remedy())),
+        true => Fault::NoWay { why: error.to_string(), remedy: error.remedy() },
         false => Fault::Refused { why: error.to_string(), remedy: error.remedy() },
     }
 }

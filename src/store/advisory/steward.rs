@@ -199,7 +199,7 @@ impl Steward<'_> {
                     return Ok(Err(by));
                 }
             },
-            Err(Fault::Unreachable(why)) if self.local => (None, Some(why)),
+            Err(Fault::Unreachable(why) | Fault::NoWay { why, .. }) if self.local => (None, Some(why)),
             Err(fault) => return Err(fault),
         };
         wanted.facts.local = session.is_none();

@@ -16,7 +16,7 @@ fn nothing_is_granted_by_a_server_that_does_not_answer() {
     let machine = Machine::new();
     let mut store = machine.store_at(&nowhere(), OnUnreachable::Deny, None);
     let answer = store.acquire(&actor("ana").asks(&["a"]), LIMIT);
-    assert!(matches!(answer, Err(StoreError::Unreachable(_))), "{answer:?}");
+    assert!(matches!(answer, Err(StoreError::NoWay { .. })), "{answer:?}");
 }
 
 #[test]

@@ -284,6 +284,6 @@ fn views_show_what_this_machine_holds_and_for_a_name_what_anybody_does() {
         let named = store.leases(Some(&[resource("unseen"), resource("seen")]), LIMIT).expect("an answer");
         assert_eq!((named.len(), &named[0].resource), (1, &resource("seen")));
     }
-    assert!(matches!(one.history(&locked::store::HistoryFilter::default(), LIMIT), Err(StoreError::Refused { .. })));
+    assert!(matches!(one.history(&locked::store::HistoryFilter::default(), LIMIT), Err(StoreError::Misnamed { .. })));
     release(&mut one, &held);
 }
