@@ -1,6 +1,8 @@
 //! The name of a session in the server's list: `locked SESSION LABEL: OPERATION`. All that others learn of a holder.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use crate::store::door::shown;
@@ -75,6 +77,7 @@ pub(super) fn nobody(resource: &Resource) -> LeaseView {
         reason: None,
         acquired_at: 0,
         renewed_at: 0,
+        idle: Duration::ZERO,
         expires_in: None,
         waiters: 0,
         files: Vec::new(),

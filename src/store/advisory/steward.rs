@@ -66,8 +66,7 @@ impl Steward<'_> {
         let mut held: Option<Held> = None;
         // A session that was made for a try goes on to the next one.
         let mut session = None;
-        loop {
-            let Some(ready) = wait(maker.as_ref(), held.as_ref()) else { break };
+        while let Some(ready) = wait(maker.as_ref(), held.as_ref()) {
             if held.as_ref().and_then(|held| held.until).is_some_and(|until| Instant::now() >= until) {
                 break;
             }
