@@ -52,8 +52,20 @@ use words::{Answer, Ask, Facts, HeldBy, Wanted, ms};
 /// The steward answers within the limit of its own work and this.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// How people are told what they must know, on standard error.
-pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+/// What the store has done by rooms that it does not know.
+#[derive(Clone)]
+pub struct Outside {
+    /// Tells people what they must know, on standard error.
+    pub say: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Ends what is left of the command of a grant whose wrapper and keeper are gone. False: something of it runs on.
+    pub end_rest: Arc<dyn Fn(GrantId) -> bool + Send + Sync>,
+}
+
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Outside")
+    }
+}
 
 /// The store.
 pub struct AdvisoryStore {
@@ -61,7 +73,7 @@ pub struct AdvisoryStore {
     state: StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
     on_unreachable: OnUnreachable,
-    say: Say,
+    outside: Outside,
     hired: Vec<Hired>,
 }
 
@@ -79,10 +91,10 @@ impl AdvisoryStore {
         on_unreachable: OnUnreachable,
         state: &StateDir,
         clock: Arc<dyn Clock + Send + Sync>,
-        say: Say,
+        outside: Outside,
     ) -> Self {
         let (reach, state) = (Arc::new(reach), state.clone());
-        Self { reach, state, clock, on_unreachable, say, hired: Vec::new() }
+        Self { reach, state, clock, on_unreachable, outside, hired: Vec::new() }
     }
 
     fn directory(&self) -> Result<PathBuf, StoreError> {
@@ -91,7 +103,7 @@ impl AdvisoryStore {
 
     fn hire(&self, grant: Option<GrantId>) -> Result<Hired, StoreError> {
         let local = self.on_unreachable == OnUnreachable::Local;
-        Hired::start(&self.reach, &self.state, self.directory()?, local, grant)
+        Hired::start(&self.reach, &self.state, self.directory()?, local, &self.outside, grant)
     }
 
     /// The steward of this grant, or one that has none yet.
@@ -144,7 +156,7 @@ impl AdvisoryStore {
 
     fn quarantine(&self, mark: &Mark) -> Result<(), StoreError> {
         quarantine::mark(&self.state, &self.directory()?, mark)?;
-        (self.say)(&format!(
+        (self.outside.say)(&format!(
             "locked: {} is quarantined on this machine alone: the advisory store cannot tell others; nobody else should write it before it is restored",
             mark.resource
         ));
@@ -153,7 +165,7 @@ impl AdvisoryStore {
 
     fn granted(&self, request: &Request, marks: &[Mark], alone: Option<&str>) -> Acquisition {
         if let Some(why) = alone {
-            (self.say)(&format!(
+            (self.outside.say)(&format!(
                 "locked: WARNING: {why}; going on under a lock of this machine alone (on_unreachable = \"local\"): others on other machines may be writing"
             ));
         }
@@ -347,7 +359,8 @@ impl AdvisoryStore {
         let restores = facts.is_some_and(|facts| facts.claim == Claim::Restore);
         for (resource, ending) in endings {
             match ending {
-                Ending::Keep { reason, .. } => (self.say)(&format!(
+                // One that anybody may take is as good as free.
+                Ending::Keep { reason, takeable: false, .. } => (self.outside.say)(&format!(
                     "locked: {resource} was to be kept ({reason}), and the advisory store cannot: it is free"
                 )),
                 Ending::Release(_) if restores => quarantine::clear(&self.state, &self.directory()?, resource)?,

@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::state::{self, StateDir};
+use crate::terms::GrantId;
 
+use super::Outside;
 use super::key::AdvisoryKey;
 use super::local;
 use super::name;
@@ -33,6 +35,7 @@ pub(super) struct Steward<'a> {
     pub(super) directory: PathBuf,
     /// A lock of this machine serves when nobody answers.
     pub(super) local: bool,
+    pub(super) outside: &'a Outside,
 }
 
 /// What it has.
@@ -94,17 +97,22 @@ impl Steward<'_> {
             if ready[2]
                 && let Some(held) = &mut held
             {
-                if !held.wanted.remote {
+                held.gone = None;
+                if !held.wanted.remote && self.nothing_runs_of(held) {
                     break;
                 }
-                // Nobody has said how it ended, and stopping its processes does not stop it.
-                held.gone = None;
+                // Nobody has said how it ended, and it may run on.
                 held.linger();
             }
         }
         if let Some(held) = &held {
             self.close_door(held);
         }
+    }
+
+    /// The command died with its keeper; what that had started may not have.
+    fn nothing_runs_of(&self, held: &Held) -> bool {
+        held.wanted.grant.parse().is_ok_and(|grant| (self.outside.end_rest)(GrantId(grant)))
     }
 
     fn open_door(&self, held: &mut Option<Held>, session: &mut Option<Session>) -> Next {
@@ -233,7 +241,7 @@ impl Steward<'_> {
     fn watch(&self, wanted: &Wanted) -> Option<PipeReader> {
         use std::os::unix::fs::MetadataExt as _;
         let live = wanted.facts.live?;
-        let grant = wanted.grant.parse().ok().map(crate::terms::GrantId)?;
+        let grant = wanted.grant.parse().ok().map(GrantId)?;
         let file = {
             let _as_owner = self.state.as_owner();
             state::open_existing(&self.state.live(grant)).ok()?
