@@ -19,6 +19,7 @@ use crate::state::{self, StateDir};
 use crate::terms::GrantId;
 
 use super::Outside;
+use super::held::Held;
 use super::key::AdvisoryKey;
 use super::local;
 use super::name;
@@ -38,23 +39,6 @@ pub(super) struct Steward<'a> {
     pub(super) outside: &'a Outside,
 }
 
-/// What it has.
-struct Held {
-    wanted: Wanted,
-    keys: Vec<i64>,
-    /// None: locked on this machine alone.
-    session: Option<Session>,
-    _files: Vec<File>,
-    door: UnixListener,
-    path: PathBuf,
-    /// Readable when wrapper and keeper are gone; none when the maker's own end says it.
-    gone: Option<PipeReader>,
-    /// It was to be unlocked, and the server has not said that it was.
-    unlocking: bool,
-    /// Until then it is locked for what may run on.
-    until: Option<Instant>,
-}
-
 /// What follows a word.
 #[derive(PartialEq, Eq)]
 enum Next {
@@ -69,8 +53,7 @@ impl Steward<'_> {
         let mut held: Option<Held> = None;
         // A session that was made for a try goes on to the next one.
         let mut session = None;
-        loop {
-            let Some(ready) = wait(maker.as_ref(), held.as_ref()) else { break };
+        while let Some(ready) = wait(maker.as_ref(), held.as_ref()) {
             if held.as_ref().and_then(|held| held.until).is_some_and(|until| Instant::now() >= until) {
                 break;
             }
@@ -215,7 +198,7 @@ impl Steward<'_> {
             Fault::Failed(format!("{}: no socket can be made there: {error}", self.directory.display()))
         })?;
         let gone = self.watch(&wanted);
-        *held = Some(Held { wanted, keys, session, _files: files, door, path, gone, unlocking: false, until: None });
+        *held = Some(Held { wanted, keys, session, files, door, path, gone, unlocking: false, until: None });
         Ok(Ok(alone))
     }
 
@@ -258,45 +241,6 @@ impl Steward<'_> {
             let _nobody_reads_any_more = writer.write_all(b".");
         });
         waits.ok().map(|_| reader)
-    }
-}
-
-impl Held {
-    fn is_of(&self, key: &str) -> bool {
-        self.wanted.key == key
-    }
-
-    fn prove(&mut self, limit_ms: u64) -> Answer {
-        let held = Answer::Held { ttl_ms: self.wanted.ttl_ms };
-        let Some(session) = &mut self.session else { return held };
-        match session.proves(&self.keys, Duration::from_millis(limit_ms)) {
-            Ok(true) => held,
-            Ok(false) => Answer::Lost,
-            Err(fault) => Answer::Failed(fault),
-        }
-    }
-
-    fn release(&mut self, limit_ms: u64) -> Answer {
-        let Some(session) = &mut self.session else { return Answer::Done };
-        let limit = Duration::from_millis(limit_ms);
-        // One that was unlocked by a question whose answer came too late was ours until then, if the session still is.
-        if std::mem::replace(&mut self.unlocking, true) {
-            match session.proves(&self.keys, limit) {
-                Ok(true) => {}
-                Ok(false) if session.stands() => return Answer::Done,
-                Ok(false) => return Answer::Lost,
-                Err(fault) => return Answer::Failed(fault),
-            }
-        }
-        match session.unlock(&self.keys, limit) {
-            Ok(true) => Answer::Done,
-            Ok(false) => Answer::Lost,
-            Err(fault) => Answer::Failed(fault),
-        }
-    }
-
-    fn linger(&mut self) {
-        self.until = Some(Instant::now() + Duration::from_millis(self.wanted.ttl_ms));
     }
 }
 
