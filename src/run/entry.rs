@@ -55,7 +55,19 @@ pub(super) fn open_for_keeper(
     state: &StateDir,
     setting: &StoreSetting,
 ) -> Result<Box<dyn Store>, StoreError> {
-    store::open(setting, &env_of(context), state, context.clock.clone()).map(|store| store as Box<dyn Store>)
+    store::open(setting, &env_of(context), state, context.clock.clone(), outside(state))
+        .map(|store| store as Box<dyn Store>)
+}
+
+/// What a store has done by others: people told, and what a dead command left ended.
+#[must_use]
+pub fn outside(state: &StateDir) -> store::advisory::Outside {
+    let state = state.clone();
+    let end_rest = move |grant| {
+        let since = state::born(&state, grant);
+        since.is_none() || holder::end_processes_of(grant, since)
+    };
+    store::advisory::Outside { say: Arc::new(report::say), end_rest: Arc::new(end_rest) }
 }
 
 /// The world around a run.

@@ -80,10 +80,15 @@ fn attempt(
     let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
     let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
+    // Order: before the keeper. What a store starts for itself is none of the tree that we stop.
+    let opened = super::entry::open_for_keeper(context, &state, &job.store).and_then(|mut store| {
+        store.prepare()?;
+        Ok(store)
+    });
     let wrapper = supervise::hire(order, watch, context.clock.as_ref(), &keep, KeeperDuty::new(&job))
         .map_err(|error| StoreError::Failed(format!("no process for the keeper: {error}")))?;
     let (shelter, down) = refuge.map_or((None, None), |(directory, error)| (Some(directory), Some(error)));
-    let exit = under_watch(&job, &live, wrapper, down);
+    let exit = under_watch(&job, &live, wrapper, down, opened);
     if let Some(shelter) = shelter.filter(|_| matches!(&exit, Ok(ended) if ended.exit == Exit::Code(exit::QUARANTINED)))
     {
         report::say(&format!("locked: how the file was before is kept below {}", shelter.keep().display()));
@@ -113,9 +118,13 @@ fn under_watch(
     live: &LiveFile,
     wrapper: Wrapper,
     down: Option<StoreError>,
+    opened: Result<Box<dyn Store>, StoreError>,
 ) -> Result<Ended, StoreError> {
     let in_refuge = down.is_some();
-    let opened = down.map_or_else(|| super::open_store(job.context, job.state, &job.store), Err);
+    let opened = down.map_or(opened, Err).map(|mut store| {
+        super::spool::send(job.state, &job.store, store.as_mut());
+        store
+    });
     let asked = opened.and_then(|mut store| {
         let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;

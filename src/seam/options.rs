@@ -131,7 +131,7 @@ impl<'a> LeaseOptions<'a> {
             return Err(SeamError::Misused(why.to_owned()));
         }
         let state = StateDir::open(&env)?;
-        let store = store::open(&setting, &env, &state, Arc::clone(clock) as _)?;
+        let store = store::open(&setting, &env, &state, Arc::clone(clock) as _, crate::run::outside(&state))?;
         Ok((state, store))
     }
 }

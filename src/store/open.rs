@@ -11,6 +11,7 @@ use crate::config::{Address, StoreSetting};
 use crate::state::StateDir;
 use crate::terms::Digest;
 
+use super::advisory::{AdvisoryStore, Outside, Reach};
 use super::postgres::address::{self, Look, Machine, Surroundings};
 use super::postgres::via::Bastion;
 use super::postgres::{PostgresStore, Schema};
@@ -29,11 +30,12 @@ pub fn open(
     env: &dyn Fn(&str) -> Option<OsString>,
     state: &StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
+    outside: Outside,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    if setting.advisory {
+    if setting.advisory && !matches!(&setting.address, Address::Text(text) if is_of_a_server(text)) {
         return Err(StoreError::Misnamed {
-            why: format!("{} asks for session locks (advisory), which this version does not take", setting.said_by),
-            remedy: "leave advisory out: the ledger on the same server needs `locked store init` once".to_owned(),
+            why: format!("{} asks for session locks (advisory), and names no PostgreSQL server", setting.said_by),
+            remedy: "name one (postgres://…), or leave advisory out".to_owned(),
         });
     }
     let text = match &setting.address {
@@ -45,7 +47,7 @@ pub fn open(
     };
     match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
         Some(file) => in_named_file(Path::new(file), env, on_one_boot(state, clock)?),
-        None if is_of_a_server(text) => on_a_server(text, env, setting),
+        None if is_of_a_server(text) => on_a_server(text, env, setting, (state, clock, outside)),
         None => Err(unknown(text, &setting.said_by)),
     }
 }
@@ -77,12 +79,17 @@ fn on_a_server(
     text: &str,
     env: &dyn Fn(&str) -> Option<OsString>,
     setting: &StoreSetting,
+    (state, clock, outside): (&StateDir, Arc<dyn Clock + Send + Sync>, Outside),
 ) -> Result<Box<dyn Store + Send>, StoreError> {
     let address = address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
         why: format!("the address in {} cannot be used: {error}", setting.said_by),
         remedy: error.remedy(),
     })?;
     let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
+    if setting.advisory {
+        let reach = Reach { address, around: Arc::new(Kept::of(env)), via: bastion };
+        return Ok(Box::new(AdvisoryStore::new(reach, setting.on_unreachable, state, clock, outside)));
+    }
     Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, Schema::default())))
 }
 

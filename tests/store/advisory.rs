@@ -5,5 +5,6 @@ mod alone;
 mod bad;
 mod holding;
 mod lab;
+mod program;
 mod refused;
 mod through;

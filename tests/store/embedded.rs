@@ -171,7 +171,8 @@ fn an_unknown_store_is_refused_and_never_replaced() {
         let value = OsString::from(value);
         let env = move |name: &str| (name == "LOCKED_STORE").then(|| value.clone());
         let setting = locked::config::store(&env, &Places::around(&env, &[])).expect("a setting");
-        locked::store::open(&setting, &env, &state, Arc::new(SystemClock::new()))
+        let outside = locked::store::advisory::Outside { say: Arc::new(|_| {}), end_rest: Arc::new(|_| true) };
+        locked::store::open(&setting, &env, &state, Arc::new(SystemClock::new()), outside)
     };
     let foreign = "mysql://u:hunter2@db/x";
     let unreadable = "postgres://u:hunter2@db:port/x";

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::config::{Address, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::report::{self, Refusal};
-use crate::run::{Context, env_of};
+use crate::run::{Context, env_of, outside};
 use crate::store::{self, Cargo, Living, Store, StoreError, Upkeep};
 
 use super::super::front::refuse;
@@ -23,8 +23,8 @@ pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> 
     let env = env_of(context);
     let address = if verb.to == "embedded" { Address::Embedded } else { Address::Text(verb.to.clone()) };
     let setting = StoreSetting { address, said_by: "--to".to_owned(), ..StoreSetting::default() };
-    let mut target: Box<dyn Store> =
-        store::open(&setting, &env, &state, context.clock.clone()).map_err(|error| of_target(&error))?;
+    let mut target: Box<dyn Store> = store::open(&setting, &env, &state, context.clock.clone(), outside(&state))
+        .map_err(|error| of_target(&error))?;
     let place = store::shown_place(&verb.to, &env, state.path());
     let (source, target) = (upkeep(source.as_mut())?, upkeep(target.as_mut())?);
     let moved = go(source, target, &place)?;

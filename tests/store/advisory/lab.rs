@@ -95,6 +95,20 @@ pub(super) fn locked(name: &str) -> usize {
     cluster::shared().sql(&sql).len()
 }
 
+/// The key of a text.
+pub(super) fn key_of(subject: &str) -> i64 {
+    AdvisoryKey::of(subject).0
+}
+
+/// How many sessions of this server have the key of this text.
+pub(super) fn locked_by(cluster: &Cluster, subject: &str) -> usize {
+    let key = key_of(subject);
+    let sql = format!(
+        "select pid from pg_locks where locktype = 'advisory' and granted and (classid::int8 << 32 | objid::int8) = {key}"
+    );
+    cluster.sql(&sql).len()
+}
+
 /// How many sessions of the server belong to this request's owner.
 pub(super) fn sessions(request: &Request) -> usize {
     let name = format!("locked {} ", request.owner.session.short());
