@@ -1024,15 +1024,13 @@ begin
         select l.name, l.scope from "locked".joins j join "locked".leases l on l.id = j.lease where j.grant_id = any (gone)) w;
 end $body$;
 
-create or replace function "locked".acquire_v1(
-  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint,
-  first_ms bigint default null, claim text default 'command', silence_ms bigint default null,
-  label text default '', host text default '', host_id text default '', pid bigint default null,
-  operation text default '', rule text default null, within_grant uuid default null,
-  live_device bigint default null, live_inode bigint default null,
-  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+-- Every request, in full.
+create or replace function "locked".acquire_any(
+  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
+  label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
 ) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+language plpgsql volatile as $body$
 declare
   q "locked".leases%rowtype;
   names text[];
@@ -1073,20 +1071,20 @@ end $body$;
 
 -- Settle: receipts, then what becomes of the rows; all or none.
 
--- Leaves receipts under the rows of the resources that they name. One that names another is left under the first.
+-- Leaves receipts under the rows of the resources that they name. One that names another is left under the first. The
+-- caller has seen to their limits.
 create or replace function "locked".leave_receipts(receipts jsonb, live "locked".leases[], t timestamptz) returns void
-language plpgsql volatile as $body$
-begin
+language sql volatile as $body$
   insert into "locked".receipts (lease, scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at)
   select l.id, r.r ->> 'scope', r.r ->> 'path', r.r ->> 'base', r.r ->> 'new', r.r ->> 'blob', r.r ->> 'branch', l.host,
          r.r ->> 'worktree', l.token, "locked".who(l.session, l.label), r.r ->> 'kind', t
-  from jsonb_array_elements("locked".records('receipts', receipts, 4096)) with ordinality r(r, n)
+  from jsonb_array_elements(receipts) with ordinality r(r, n)
   cross join lateral (
     select x.* from unnest(live) with ordinality x
      order by (x.name = r.r -> 'resource' ->> 'name' and x.scope = r.r -> 'resource' ->> 'scope') desc, x.ordinality limit 1) l
   order by r.n
-  on conflict do nothing;
-end $body$;
+  on conflict do nothing
+$body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
@@ -1210,12 +1208,11 @@ begin
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
-create or replace function "locked".settle_v1(
-  resources jsonb, ending text, grant_id uuid default null, key text default null, session uuid default null,
-  ended_as text default 'completed', reason text default null, keep_ms bigint default null, takeable boolean default false,
-  apart jsonb default '[]', receipts jsonb default '[]'
+create or replace function "locked".settle_any(
+  resources jsonb, ending text, grant_id uuid, key text, session uuid, ended_as text, reason text, keep_ms bigint, takeable boolean,
+  apart jsonb, receipts jsonb
 ) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+language plpgsql volatile as $body$
 declare
   h record;
   l "locked".leases%rowtype;
@@ -1246,7 +1243,7 @@ begin
   elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
-  perform "locked".leave_receipts(receipts, h.live, h.t);
+  perform "locked".leave_receipts("locked".records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     select coalesce((select "locked".ending(a) from jsonb_array_elements(apart) a
@@ -1322,8 +1319,8 @@ begin
 end $body$;
 
 -- A full TTL from now for every row; what does not expire stays so. An expired row that nobody took goes on.
-create or replace function "locked".renew_v1(resources jsonb, grant_id uuid default null, key text default null, session uuid default null)
-returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+create or replace function "locked".renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
+language plpgsql volatile as $body$
 declare
   h record;
 begin
@@ -1350,7 +1347,7 @@ begin
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
-  perform "locked".leave_receipts(receipts, h.live, h.t);
+  perform "locked".leave_receipts("locked".records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     if h.joined[i] is not null then
       update "locked".joins j set files = record where j.id = h.joined[i];
@@ -1361,6 +1358,145 @@ begin
   return jsonb_build_object('answer', 'renewed',
     'lasts_ms', (select min(coalesce("locked".expires_in(l, h.t), l.ttl_ms)) from unnest(h.live) l));
 end $body$;
+
+-- The usual case: one resource, nobody in the way, nobody waiting, nobody joined. A one-shot command has a fresh session on
+-- the server, where every statement is planned anew and a procedural language must first be loaded; that costs more than
+-- all the rest. So the usual case is a few statements in plain SQL. Whatever is not plainly usual, a wrong argument
+-- included, goes to the whole rule: acquire_any, renew_any, settle_any. These have the last word; what stands here may only
+-- be narrower than they are.
+--
+-- Two functions each, because each statement of a volatile function sees what was committed before it began: the first
+-- takes the resource's lock, the second looks and writes under it.
+
+-- The arguments need no more than a lock: durable, each statement with a view of its own, one resource, one key.
+create or replace function "locked".plain(resources jsonb, key text) returns boolean
+language sql stable as $body$
+  select current_setting('synchronous_commit') not in ('off', 'local')
+     and current_setting('transaction_isolation') = 'read committed'
+     and case when jsonb_typeof(resources) = 'array' then jsonb_array_length(resources) = 1 end
+     and key ~ '^[0-9a-f]{64}$'
+$body$;
+
+-- Under the lock: the new row, if the resource is free and nobody waits for it; else null. The token has grown already.
+create or replace function "locked".take_free(
+  of_name text, of_scope text, of_token bigint, of_grant uuid, key text, of_session uuid, claim text, label text, host text,
+  host_id text, pid bigint, operation text, rule text, within_grant uuid, live_device bigint, live_inode bigint, files jsonb,
+  remote boolean, ttl_ms bigint, lasts bigint
+) returns jsonb language sql volatile as $body$
+  with entered as (
+    insert into "locked".leases (name, scope, token, grant_id, key_hash, session, explicit, label, host, host_id, pid, operation,
+      rule, state, within_grant, live_device, live_inode, files, remote, ttl_ms, expires_at, acquired_at, renewed_at)
+    select of_name, of_scope, of_token, of_grant, encode(sha256(decode(key, 'hex')), 'hex'), of_session, claim = 'explicit',
+      left(coalesce(label, ''), 2000), left(coalesce(host, ''), 2000), left(coalesce(host_id, ''), 2000),
+      case when claim <> 'explicit' then pid end, left(coalesce(operation, ''), 2000), left(rule, 2000), 'held', within_grant,
+      live_device, live_inode, files, coalesce(remote, false), ttl_ms, t + lasts * interval '1 millisecond', t, t
+    from "locked".clock() t
+    where not exists (select 1 from "locked".leases x where x.name = of_name and x.scope = of_scope and x.ended_at is null)
+      and not exists (select 1 from "locked".ticket_resources x where x.name = of_name and x.scope = of_scope)
+      and not exists (select 1 from "locked".leases x where x.session = of_session and x.ended_at is null offset 9999)
+    returning 1)
+  select jsonb_build_object('answer', 'granted', 'lasts_ms', lasts,
+    'tokens', jsonb_build_array(jsonb_build_object('name', of_name, 'scope', of_scope, 'token', of_token)),
+    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb)
+  from entered
+$body$;
+
+-- Where the resource looks free its counter grows, which locks it. Should it not be free under the lock, the counter has
+-- grown for nobody, and that is all.
+create or replace function "locked".acquire_v1(
+  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint,
+  first_ms bigint default null, claim text default 'command', silence_ms bigint default null,
+  label text default '', host text default '', host_id text default '', pid bigint default null,
+  operation text default '', rule text default null, within_grant uuid default null,
+  live_device bigint default null, live_inode bigint default null,
+  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+) returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+  with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
+  locked as (
+    insert into "locked".resources as r (name, scope, last_token)
+    select a.name, a.scope, "locked".ms("locked".clock()) from asked a
+     where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
+       and claim in ('command', 'explicit', 'restore')
+       and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
+       and a.scope ~ '^[^[:cntrl:]]+$' and octet_length(a.scope) <= 1024
+       and ttl_ms between 1 and 2592000000 and coalesce(first_ms, 1) between 1 and 2592000000
+       and coalesce(silence_ms, 1) between 1 and 2592000000
+       and octet_length(files::text) <= 4194304
+       and case when jsonb_typeof(files) = 'array' then jsonb_array_length(files) <= 4096 end
+       and not exists (select 1 from "locked".leases x where x.name = a.name and x.scope = a.scope and x.ended_at is null)
+       and not exists (select 1 from "locked".ticket_resources x where x.name = a.name and x.scope = a.scope)
+    on conflict (name, scope) do update set last_token = greatest(r.last_token + 1, "locked".ms("locked".clock()))
+    returning r.name, r.scope, r.last_token)
+  select coalesce(
+    (select "locked".take_free(r.name, r.scope, r.last_token, grant_id, key, session, claim, label, host, host_id, pid, operation,
+       rule, within_grant, live_device, live_inode, files, remote, ttl_ms, least(coalesce(first_ms, ttl_ms), ttl_ms)) from locked r),
+    "locked".acquire_any(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
+      operation, rule, within_grant, live_device, live_inode, files, remote, gone))
+$body$;
+
+-- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
+create or replace function "locked".go_on(of_name text, of_scope text, of_token bigint, of_grant uuid, key text) returns jsonb
+language sql volatile as $body$
+  with renewed as (
+    update "locked".leases l
+       set renewed_at = t, expires_at = case when l.expires_at is not null then t + l.ttl_ms * interval '1 millisecond' end
+      from "locked".clock() t
+     where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
+       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex') and l.state <> 'remote' and not l.revoked
+    returning l.ttl_ms)
+  select jsonb_build_object('answer', 'renewed', 'lasts_ms', r.ttl_ms) from renewed r
+$body$;
+
+create or replace function "locked".renew_v1(resources jsonb, grant_id uuid default null, key text default null, session uuid default null)
+returns jsonb language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+  with locked as (
+    select r.name, r.scope from "locked".resources r
+     where r.name = resources -> 0 ->> 'name' and r.scope = resources -> 0 ->> 'scope'
+       and "locked".plain(resources, key) and grant_id is not null and session is null
+       for update)
+  select coalesce(
+    (select "locked".go_on(r.name, r.scope, (resources -> 0 ->> 'token')::bigint, grant_id, key) from locked r),
+    "locked".renew_any(resources, grant_id, key, session))
+$body$;
+
+-- Under the lock: the holder's live row ends by its word, its receipts are left; null where something else hangs on it: an
+-- earlier word, an explicit hold, a join, what a command below left, or somebody who waits and must be told.
+create or replace function "locked".end_plainly(
+  of_name text, of_scope text, of_token bigint, of_grant uuid, key text, how text, receipts jsonb
+) returns jsonb language sql volatile as $body$
+  with ended as (
+    update "locked".leases l
+       set ended_at = t, ended_as = how, note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
+      from "locked".clock() t
+     where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
+       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')
+       and not l.settled and l.hold_ttl_ms is null and l.bad is null and l.may_run_on is null
+       and not exists (select 1 from "locked".joins j where j.lease = l.id)
+       and not exists (select 1 from "locked".ticket_resources x where x.name = of_name and x.scope = of_scope)
+    returning l as lease, t)
+  select '{"answer": "released"}'::jsonb from ended e
+   where case when receipts = '[]' then true else (select true from "locked".leave_receipts(receipts, array[e.lease], e.t)) end
+$body$;
+
+create or replace function "locked".settle_v1(
+  resources jsonb, ending text, grant_id uuid default null, key text default null, session uuid default null,
+  ended_as text default 'completed', reason text default null, keep_ms bigint default null, takeable boolean default false,
+  apart jsonb default '[]', receipts jsonb default '[]'
+) returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+  with locked as (
+    select r.name, r.scope from "locked".resources r
+     where r.name = resources -> 0 ->> 'name' and r.scope = resources -> 0 ->> 'scope'
+       and "locked".plain(resources, key) and grant_id is not null and session is null
+       and ending = 'release' and ended_as in ('completed', 'failed', 'expired', 'stolen', 'human-action')
+       and apart = '[]' and octet_length(receipts::text) <= 4194304
+       and case when jsonb_typeof(receipts) = 'array' then jsonb_array_length(receipts) <= 4096 end
+       for update)
+  select coalesce(
+    (select "locked".end_plainly(r.name, r.scope, (resources -> 0 ->> 'token')::bigint, grant_id, key, ended_as, receipts) from locked r),
+    "locked".settle_any(resources, ending, grant_id, key, session, ended_as, reason, keep_ms, takeable, apart, receipts))
+$body$;
 
 -- A run without a lease enters the ledger: a row that has ended, or, where its files are bad or not proven, one that
 -- stands in the way.
@@ -1809,6 +1945,15 @@ begin
     'left', (select count(*) from "locked".leases l where l.ended_at is not null) - case when dry then cardinality(old) else 0 end);
 end $body$;
 
+-- Where a resource that the ledger has never seen begins, after an epoch was raised. The trigger asks for it only until the
+-- clock has come so far.
+create or replace function "locked".begin_above() returns trigger
+language plpgsql volatile as $body$
+begin
+  new.last_token := tg_argv[0]::bigint;
+  return new;
+end $body$;
+
 -- A new epoch: from here every token is above all that this ledger knows of, above its clock, and above `above`, by the
 -- margin. Resources that it has never seen begin there too.
 create or replace function "locked".raise_epoch(above bigint, margin bigint) returns jsonb
@@ -1819,13 +1964,14 @@ declare
   epoch bigint;
 begin
   -- Nobody draws a token meanwhile.
-  lock table "locked".resources in access exclusive mode;
+  lock table "locked".resources in exclusive mode;
   select greatest(coalesce(max(r.last_token), 0), coalesce((select max(l.token) from "locked".leases l), 0),
                   coalesce((select max(r.token) from "locked".receipts r), 0), "locked".ms("locked".clock()), coalesce(above, 0)) + margin
     into bottom from "locked".resources r;
   update "locked".resources r set last_token = bottom where r.last_token < bottom;
   get diagnostics raised = row_count;
-  execute format('alter table "locked".resources alter column last_token set default %s', bottom);
+  execute format('create or replace trigger epoch before insert on "locked".resources for each row when (new.last_token <= %s)
+                    execute function "locked".begin_above(%s)', bottom, bottom + 1);
   update "locked".meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
   return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
 end $body$;

@@ -58,17 +58,14 @@ struct Keeper {
     shared: Arc<Shared>,
 }
 
+/// How to end it, and what comes of that.
+type Running = (mpsc::Sender<Ended>, JoinHandle<Result<Release, StoreError>>);
+
 /// The beating heart of a lease.
 pub(super) struct Beat {
     shared: Arc<Shared>,
     keeper: Option<Keeper>,
     running: Option<Running>,
-}
-
-/// The thread, and the way to tell it that the work is over.
-struct Running {
-    over: mpsc::Sender<Ended>,
-    thread: JoinHandle<Result<Release, StoreError>>,
 }
 
 impl Beat {
@@ -104,13 +101,13 @@ impl Beat {
         let thread = std::thread::Builder::new().name("lease".to_owned()).spawn(beats);
         // The lease ends by itself: nobody is left who could tell the store.
         let thread = thread.map_err(|error| SeamError::Misused(format!("no thread can be started: {error}")))?;
-        self.running = Some(Running { over: sender, thread });
+        self.running = Some((sender, thread));
         Ok(())
     }
 
     /// The work is over: the lease ends so.
     pub(super) fn end(self, ended: Ended) -> Result<Release, StoreError> {
-        let Some(Running { over, thread }) = self.running else { return Ok(Release::NotOurs) };
+        let Some((over, thread)) = self.running else { return Ok(Release::NotOurs) };
         // A thread that has given up hears nothing, and its answer stands.
         let _given_up = over.send(ended);
         thread.join().unwrap_or_else(|_| Err(StoreError::Failed("the renewing thread broke".to_owned())))

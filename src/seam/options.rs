@@ -16,13 +16,13 @@ use crate::terms::{SessionId, Times, TimesError};
 
 use super::SeamError;
 
-/// Answers for variables.
-type Environment<'a> = Arc<dyn Fn(&str) -> Option<OsString> + 'a>;
+/// Where variables come from.
+type Env<'a> = Arc<dyn Fn(&str) -> Option<OsString> + 'a>;
 
 /// The terms; every one has a ready value.
 #[derive(Clone)]
 pub struct LeaseOptions<'a> {
-    env: Environment<'a>,
+    env: Env<'a>,
     session: SessionId,
     label: String,
     operation: String,
@@ -58,7 +58,7 @@ impl<'a> LeaseOptions<'a> {
         }))
     }
 
-    fn with(env: Environment<'a>) -> Self {
+    fn with(env: Env<'a>) -> Self {
         Self {
             env,
             session: SessionId(uuid::Uuid::new_v4()),

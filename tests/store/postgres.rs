@@ -1,8 +1,14 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod earlier;
+mod failover;
+mod far;
 mod grafana;
 mod hammer;
 pub(crate) mod lab;
+mod limits;
+mod many;
+mod measure;
 mod outages;
 mod program;
 mod schema;

@@ -8,6 +8,20 @@ use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
 use super::ward::{self, Ward};
 
+/// Runs the server, and runs it again after it ended, once it is told to by a file; on USR1 it ends with it.
+const LIFE: &str = r#"
+again=$1 over=
+shift
+trap 'over=yes; kill -QUIT "$server"' USR1
+while [ ! "$over" ]; do
+    "$@" &
+    server=$!
+    if [ "$over" ]; then kill -QUIT "$server"; fi
+    while kill -0 "$server" 2>/dev/null; do wait "$server"; done
+    until [ "$over" ] || rm "$again" 2>/dev/null; do sleep 0.02; done
+done
+"#;
+
 /// A server.
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -41,19 +55,58 @@ impl Cluster {
             .output()
             .expect("initdb runs");
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let port = ward::free_port();
-        let (port_text, root_text) = (port.to_string(), root.to_str().expect("UTF-8"));
-        let mut args = vec!["-D", data.to_str().expect("UTF-8"), "-k", root_text, "-p", &port_text];
-        args.extend(["-c", "listen_addresses=127.0.0.1"]);
-        args.extend(options);
-        let cluster = Self { _ward: ward::start(&root, "QUIT", &program("postgres"), &args), root, port };
-        cluster.await_ready();
+        let cluster = Self::in_directory(root, options);
+        cluster.await_ready("select 1");
         cluster
     }
 
-    fn await_ready(&self) {
+    /// A standby of this server, which has all that was committed here until now.
+    pub(crate) fn standby(&self) -> Self {
+        let root = ward::directory();
+        let copied = ward::as_server(program("pg_basebackup"))
+            .args(["--no-sync", "--checkpoint=fast", "--write-recovery-conf", "-U", "postgres", "-h"])
+            .arg(&self.root)
+            .args(["-p", &self.port.to_string(), "-D"])
+            .arg(root.join("data"))
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(copied.status.success(), "pg_basebackup: {}", String::from_utf8_lossy(&copied.stderr));
+        let standby = Self::in_directory(root, &["-c", "fsync=off"]);
+        let here = self.sql("select pg_current_wal_flush_lsn()").remove(0).remove(0);
+        standby.await_ready(&format!("select 1 / (pg_last_wal_replay_lsn() >= '{here}')::int"));
+        standby
+    }
+
+    fn in_directory(root: PathBuf, options: &[&str]) -> Self {
+        let port = ward::free_port();
+        let text = |path: PathBuf| path.into_os_string().into_string().expect("UTF-8");
+        let (server, again) = (text(program("postgres")), text(root.join("again")));
+        let (data, root_text, port_text) = (text(root.join("data")), text(root.clone()), port.to_string());
+        let mut args = vec!["-c", LIFE, "life", &again, &server, "-D", &data, "-k", &root_text, "-p", &port_text];
+        args.extend(["-c", "listen_addresses=127.0.0.1"]);
+        args.extend(options);
+        Self { _ward: ward::start(&root, "USR1", Path::new("sh"), &args), root, port }
+    }
+
+    /// Stops the server in this way of pg_ctl: fast, immediate.
+    pub(crate) fn stop(&self, how: &str) {
+        let stopped = ward::as_server(program("pg_ctl"))
+            .args(["stop", "-s", "-m", how, "-D"])
+            .arg(self.root.join("data"))
+            .output()
+            .expect("pg_ctl runs");
+        assert!(stopped.status.success(), "pg_ctl: {}", String::from_utf8_lossy(&stopped.stderr));
+    }
+
+    /// Starts it again.
+    pub(crate) fn go_on(&self) {
+        std::fs::write(self.root.join("again"), "").expect("written");
+        self.await_ready("select 1");
+    }
+
+    fn await_ready(&self, question: &str) {
         let until = Instant::now() + Duration::from_secs(60);
-        while let Err(error) = self.try_sql("select 1") {
+        while let Err(error) = self.try_sql(question) {
             let log = std::fs::read_to_string(self.root.join("log")).unwrap_or_default();
             assert!(Instant::now() < until, "the server does not come up: {error}\n{log}");
             std::thread::sleep(Duration::from_millis(10));

@@ -6,6 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 /// The wire. It ends with the test.
 pub(crate) struct Relay {
@@ -23,16 +24,23 @@ struct State {
     loses_one: AtomicBool,
     /// Nothing comes through, and nobody is told.
     silent: AtomicBool,
+    /// How long everything is on its way, each way.
+    delay: Duration,
 }
 
 impl Relay {
     /// A socket that leads to the server's.
     pub(crate) fn to(socket: &Path, port: u16) -> Self {
+        Self::far_from(socket, port, Duration::ZERO)
+    }
+
+    /// The same over so long a way, each way.
+    pub(crate) fn far_from(socket: &Path, port: u16, delay: Duration) -> Self {
         let directory = tempfile::Builder::new().prefix("locked-wire-").tempdir().expect("directory");
         let name = format!(".s.PGSQL.{port}");
         let (listener, server) =
             (UnixListener::bind(directory.path().join(&name)).expect("a socket"), socket.join(&name));
-        let state = Arc::new(State { answered: AtomicBool::new(true), ..State::default() });
+        let state = Arc::new(State { answered: AtomicBool::new(true), delay, ..State::default() });
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -88,6 +96,7 @@ fn carry(mut from: UnixStream, mut to: UnixStream, state: Arc<State>, asks: bool
             } else if !asks {
                 state.answered.store(true, Ordering::SeqCst);
             }
+            std::thread::sleep(state.delay);
             if to.write_all(&buffer[..read]).is_err() {
                 break;
             }

@@ -10,7 +10,7 @@ use std::fmt;
 const STEPS: [&str; 2] = [include_str!("schema/0001_ledger.sql"), include_str!("schema/0002_waits.sql")];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 16] = [
+const FUNCTIONS: [&str; 17] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
@@ -21,6 +21,7 @@ const FUNCTIONS: [&str; 16] = [
     include_str!("schema/request.sql"),
     include_str!("schema/settle.sql"),
     include_str!("schema/holding.sql"),
+    include_str!("schema/usual.sql"),
     include_str!("schema/forced.sql"),
     include_str!("schema/views.sql"),
     include_str!("schema/waits.sql"),
@@ -37,9 +38,13 @@ const RETURN: &str = include_str!("schema/return.sql");
 /// The version that this program knows.
 pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
-/// The schema's name in the database.
+/// The schema by its name in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schema(String);
+pub struct Schema {
+    name: String,
+    /// What a later program adds to the tables.
+    later: Option<String>,
+}
 
 /// Not a name for a schema of ours.
 #[derive(Debug, thiserror::Error)]
@@ -50,13 +55,13 @@ pub struct SchemaNameError;
 
 impl Default for Schema {
     fn default() -> Self {
-        Self("locked".to_owned())
+        Self { name: "locked".to_owned(), later: None }
     }
 }
 
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
@@ -72,7 +77,19 @@ impl Schema {
         if name.len() > 48 || !begins || !name.chars().all(plain) || foreign || name.starts_with("pg_") {
             return Err(SchemaNameError);
         }
-        Ok(Self(name.to_owned()))
+        Ok(Self { name: name.to_owned(), later: None })
+    }
+
+    /// The schema as a later program may have it, with one step more: so an upgrade can be tried before there is one.
+    /// `@schema@` in the step is the schema's name, quoted.
+    #[must_use]
+    pub fn and_later(self, step: &str) -> Self {
+        Self { later: Some(step.to_owned()), ..self }
+    }
+
+    /// The version of the tables.
+    pub(super) fn version(&self) -> i64 {
+        KNOWN + i64::from(self.later.is_some())
     }
 
     /// The whole text that makes the schema from nothing: one transaction, safe to apply again to a schema of this version
@@ -89,9 +106,9 @@ impl Schema {
 
     /// The rest, for a schema of this version (0: none yet), in the same transaction.
     pub(super) fn steps_from(&self, version: i64) -> String {
-        let done = usize::try_from(version).unwrap_or(0).min(STEPS.len());
-        let parts = STEPS[done..].iter().chain(&FUNCTIONS).chain([&FINISH]);
-        self.filled(&parts.copied().collect::<Vec<_>>().join("\n"))
+        let done = usize::try_from(version).unwrap_or(0);
+        let steps = STEPS.into_iter().chain(self.later.as_deref()).skip(done);
+        self.filled(&steps.chain(FUNCTIONS).chain([FINISH]).collect::<Vec<_>>().join("\n"))
     }
 
     /// The first part of the schema's upkeep, inside a transaction: from here we act as the owner.
@@ -106,7 +123,7 @@ impl Schema {
 
     /// One function of ours, called: `"locked".acquire_v1`.
     pub(super) fn function(&self, name: &str) -> String {
-        format!("\"{}\".{name}", self.0)
+        format!("\"{}\".{name}", self.name)
     }
 
     /// Name and body of every function as this program knows them.
@@ -122,9 +139,9 @@ impl Schema {
     }
 
     fn filled(&self, text: &str) -> String {
-        text.replace("@schema@", &format!("\"{}\"", self.0))
-            .replace("@name@", &self.0)
-            .replace("@version@", &KNOWN.to_string())
+        text.replace("@schema@", &format!("\"{}\"", self.name))
+            .replace("@name@", &self.name)
+            .replace("@version@", &self.version().to_string())
     }
 }
 

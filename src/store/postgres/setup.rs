@@ -93,7 +93,7 @@ async fn apply(client: &Client, schema: &Schema) -> Result<Initialised, Fault> {
         Difference::Version(version) => Some(*version),
         _ => None,
     });
-    client.batch_execute(&schema.steps_from(version.unwrap_or(KNOWN))).await?;
+    client.batch_execute(&schema.steps_from(version.unwrap_or(schema.version()))).await?;
     Ok(Initialised::Applied)
 }
 
@@ -122,9 +122,9 @@ async fn differences(client: &Client, schema: &Schema) -> Result<Vec<Difference>
         functions.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
     let mut differences = Vec::new();
     if let Some(version) = version(client, &name).await? {
-        if version > KNOWN {
+        if version > schema.version() {
             return Err(Fault::Newer { found: version });
-        } else if version < KNOWN {
+        } else if version < schema.version() {
             differences.push(Difference::Version(version));
         }
     }

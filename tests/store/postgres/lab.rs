@@ -108,6 +108,13 @@ impl Drop for Lab {
     }
 }
 
+/// Makes the schema under its usual name on a server of a test's own, and the user `worker`, who may call its functions.
+pub(crate) fn furnish(server: &Cluster) {
+    let mut admin = PostgresStore::new(server.config("postgres"), Box::new(With(NoTls)), Schema::default());
+    assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
+    server.sql("create role worker login in role locked_client");
+}
+
 /// Once for the whole server: users, and the table of clocks.
 fn prepare() {
     static DONE: OnceLock<()> = OnceLock::new();

@@ -1,34 +1,66 @@
-//! From the first version of the schema to this one, under those who live by it.
+//! A later version of the schema, before there is one.
 
-use locked::store::{Initialised, PostgresStore, Renewal, Store as _, With};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use locked::store::{Difference, Initialised, PostgresStore, Renewal, Schema, Store as _, StoreError, With};
 use tokio_postgres::NoTls;
 
 use super::lab::{Lab, Way};
-use crate::store::cast::{LIMIT, actor, busy, granted, release, take};
+use crate::store::cast::{LIMIT, actor, release, take};
+
+/// A step as a later program may bring it: it rewrites the tables that everybody uses.
+const LATER: &str = "
+alter table @schema@.leases add column colour text not null default md5(random()::text);
+alter table @schema@.resources add column colour text;
+create table @schema@.colours (name text primary key);
+";
+
+fn admin(lab: &Lab, schema: Schema) -> PostgresStore {
+    PostgresStore::new(lab.cluster().config("postgres"), Box::new(With(NoTls)), schema)
+}
 
 #[test]
-fn an_upgrade_costs_nobody_a_lease_or_a_place() {
+fn an_upgrade_under_heartbeats_costs_nobody_a_lease_and_programs_of_before_go_on() {
     let lab = Lab::running(Way::Client);
-    let schema = lab.schema();
-    // What the first version did not have.
-    lab.cluster().sql(&format!(
-        "drop trigger note_wait on {schema}.tickets; drop view {schema}.waited; drop function {schema}.note_wait();
-         drop table {schema}.waits; alter table {schema}.tickets drop column since;
-         update {schema}.meta set value = '1' where key = 'version'"
-    ));
-    let (mut store, mut other) = (lab.contender(), lab.contender());
-    let held = take(&mut store, &actor("ana").asks(&["a"]));
-    let waits = actor("bob").waits_for(&["a"]);
-    busy(&mut other, &waits);
-    let config = lab.cluster().config("postgres");
-    let mut admin = PostgresStore::new(config, Box::new(With(NoTls)), schema.clone());
-    assert!(!admin.check(LIMIT).expect("compared").is_empty());
-    assert_eq!(admin.init(LIMIT).expect("upgraded"), Initialised::Applied);
-    assert_eq!(admin.check(LIMIT).expect("compared"), []);
-    assert!(matches!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(_)));
-    busy(&mut other, &actor("eve").asks(&["a"]));
-    release(&mut store, &held);
-    granted(&mut other, &waits);
-    let waited = format!("select resource, granted from {schema}.waited");
-    assert_eq!(lab.cluster().try_sql_as("looker", &waited).expect("rows"), [["sops:a", "t"]]);
+    let (over, beats) = (AtomicBool::new(false), AtomicU32::new(0));
+    let later = lab.schema().clone().and_later(LATER);
+    let mut of_before = admin(&lab, lab.schema().clone());
+    let mut of_after = admin(&lab, later);
+    assert_eq!(of_after.check(LIMIT).expect("compared"), [Difference::Version(2)]);
+    std::thread::scope(|threads| {
+        let holders: Vec<_> = (0..4)
+            .map(|number| {
+                let (lab, over, beats) = (&lab, &over, &beats);
+                threads.spawn(move || {
+                    let (mut kept, holder) = (lab.contender(), actor("holder"));
+                    let held = take(&mut kept, &holder.asks(&[&format!("r{number}"), &format!("s{number}")]));
+                    let mut after = 0;
+                    while after < 3 {
+                        after += u32::from(over.load(Ordering::SeqCst));
+                        let beat = kept.renew(&held, LIMIT).expect("the store answers");
+                        assert!(matches!(beat, Renewal::Renewed(_)), "{beat:?}");
+                        beats.fetch_add(1, Ordering::SeqCst);
+                        // Short commands of the same program meanwhile, over the connection that was there before.
+                        let short = take(&mut kept, &holder.asks(&[&format!("t{number}")]));
+                        release(&mut kept, &short);
+                    }
+                    release(&mut kept, &held);
+                })
+            })
+            .collect();
+        while beats.load(Ordering::SeqCst) < 8 && !holders.iter().any(|it| it.is_finished()) {
+            std::thread::yield_now();
+        }
+        let applied = of_after.init(LIMIT);
+        over.store(true, Ordering::SeqCst);
+        assert_eq!(applied.expect("upgraded"), Initialised::Applied);
+        for holder in holders {
+            holder.join().expect("nobody lost a lease");
+        }
+    });
+    assert_eq!(of_after.init(LIMIT).expect("again"), Initialised::Unchanged);
+    assert_eq!(of_after.check(LIMIT).expect("compared"), []);
+    assert!(matches!(of_before.init(LIMIT), Err(StoreError::Newer { found: 3, .. })), "nobody goes back");
+    let live = format!("select count(*) from {}.leases where ended_at is null", lab.schema());
+    assert_eq!(lab.cluster().sql(&live), [["0"]]);
 }

@@ -58,8 +58,8 @@ begin
 end $body$;
 
 -- A full TTL from now for every row; what does not expire stays so. An expired row that nobody took goes on.
-create or replace function @schema@.renew_v1(resources jsonb, grant_id uuid default null, key text default null, session uuid default null)
-returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+create or replace function @schema@.renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
+language plpgsql volatile as $body$
 declare
   h record;
 begin
@@ -86,7 +86,7 @@ begin
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
-  perform @schema@.leave_receipts(receipts, h.live, h.t);
+  perform @schema@.leave_receipts(@schema@.records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     if h.joined[i] is not null then
       update @schema@.joins j set files = record where j.id = h.joined[i];

@@ -104,15 +104,13 @@ begin
         select l.name, l.scope from @schema@.joins j join @schema@.leases l on l.id = j.lease where j.grant_id = any (gone)) w;
 end $body$;
 
-create or replace function @schema@.acquire_v1(
-  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint,
-  first_ms bigint default null, claim text default 'command', silence_ms bigint default null,
-  label text default '', host text default '', host_id text default '', pid bigint default null,
-  operation text default '', rule text default null, within_grant uuid default null,
-  live_device bigint default null, live_inode bigint default null,
-  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+-- Every request, in full.
+create or replace function @schema@.acquire_any(
+  grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
+  label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
 ) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+language plpgsql volatile as $body$
 declare
   q @schema@.leases%rowtype;
   names text[];

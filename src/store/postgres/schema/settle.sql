@@ -1,19 +1,19 @@
 -- Settle: receipts, then what becomes of the rows; all or none.
 
--- Leaves receipts under the rows of the resources that they name. One that names another is left under the first.
+-- Leaves receipts under the rows of the resources that they name. One that names another is left under the first. The
+-- caller has seen to their limits.
 create or replace function @schema@.leave_receipts(receipts jsonb, live @schema@.leases[], t timestamptz) returns void
-language plpgsql volatile as $body$
-begin
+language sql volatile as $body$
   insert into @schema@.receipts (lease, scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at)
   select l.id, r.r ->> 'scope', r.r ->> 'path', r.r ->> 'base', r.r ->> 'new', r.r ->> 'blob', r.r ->> 'branch', l.host,
          r.r ->> 'worktree', l.token, @schema@.who(l.session, l.label), r.r ->> 'kind', t
-  from jsonb_array_elements(@schema@.records('receipts', receipts, 4096)) with ordinality r(r, n)
+  from jsonb_array_elements(receipts) with ordinality r(r, n)
   cross join lateral (
     select x.* from unnest(live) with ordinality x
      order by (x.name = r.r -> 'resource' ->> 'name' and x.scope = r.r -> 'resource' ->> 'scope') desc, x.ordinality limit 1) l
   order by r.n
-  on conflict do nothing;
-end $body$;
+  on conflict do nothing
+$body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
@@ -137,12 +137,11 @@ begin
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
-create or replace function @schema@.settle_v1(
-  resources jsonb, ending text, grant_id uuid default null, key text default null, session uuid default null,
-  ended_as text default 'completed', reason text default null, keep_ms bigint default null, takeable boolean default false,
-  apart jsonb default '[]', receipts jsonb default '[]'
+create or replace function @schema@.settle_any(
+  resources jsonb, ending text, grant_id uuid, key text, session uuid, ended_as text, reason text, keep_ms bigint, takeable boolean,
+  apart jsonb, receipts jsonb
 ) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+language plpgsql volatile as $body$
 declare
   h record;
   l @schema@.leases%rowtype;
@@ -173,7 +172,7 @@ begin
   elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
-  perform @schema@.leave_receipts(receipts, h.live, h.t);
+  perform @schema@.leave_receipts(@schema@.records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     select coalesce((select @schema@.ending(a) from jsonb_array_elements(apart) a
