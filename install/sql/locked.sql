@@ -1415,7 +1415,9 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
   locked as (
     insert into "locked".resources as r (name, scope, last_token)
-    select a.name, a.scope, "locked".ms("locked".clock()) from asked a
+    -- A resource that this ledger has never seen begins above what its epoch says.
+    select a.name, a.scope, greatest("locked".ms("locked".clock()), (select m.value::bigint + 1 from "locked".meta m where m.key = 'floor'))
+      from asked a
      where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
@@ -1945,15 +1947,6 @@ begin
     'left', (select count(*) from "locked".leases l where l.ended_at is not null) - case when dry then cardinality(old) else 0 end);
 end $body$;
 
--- Where a resource that the ledger has never seen begins, after an epoch was raised. The trigger asks for it only until the
--- clock has come so far.
-create or replace function "locked".begin_above() returns trigger
-language plpgsql volatile as $body$
-begin
-  new.last_token := tg_argv[0]::bigint;
-  return new;
-end $body$;
-
 -- A new epoch: from here every token is above all that this ledger knows of, above its clock, and above `above`, by the
 -- margin. Resources that it has never seen begin there too.
 create or replace function "locked".raise_epoch(above bigint, margin bigint) returns jsonb
@@ -1964,14 +1957,14 @@ declare
   epoch bigint;
 begin
   -- Nobody draws a token meanwhile.
-  lock table "locked".resources in exclusive mode;
+  lock table "locked".resources in access exclusive mode;
   select greatest(coalesce(max(r.last_token), 0), coalesce((select max(l.token) from "locked".leases l), 0),
                   coalesce((select max(r.token) from "locked".receipts r), 0), "locked".ms("locked".clock()), coalesce(above, 0)) + margin
     into bottom from "locked".resources r;
   update "locked".resources r set last_token = bottom where r.last_token < bottom;
   get diagnostics raised = row_count;
-  execute format('create or replace trigger epoch before insert on "locked".resources for each row when (new.last_token <= %s)
-                    execute function "locked".begin_above(%s)', bottom, bottom + 1);
+  execute format('alter table "locked".resources alter column last_token set default %s', bottom);
+  insert into "locked".meta as m (key, value) values ('floor', bottom::text) on conflict (key) do update set value = excluded.value;
   update "locked".meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
   return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
 end $body$;

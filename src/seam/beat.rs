@@ -107,9 +107,9 @@ impl Beat {
 
     /// The work is over: the lease ends so.
     pub(super) fn end(self, ended: Ended) -> Result<Release, StoreError> {
-        let Some((over, thread)) = self.running else { return Ok(Release::NotOurs) };
+        let Some((sender, thread)) = self.running else { return Ok(Release::NotOurs) };
         // A thread that has given up hears nothing, and its answer stands.
-        let _given_up = over.send(ended);
+        let _given_up = sender.send(ended);
         thread.join().unwrap_or_else(|_| Err(StoreError::Failed("the renewing thread broke".to_owned())))
     }
 }

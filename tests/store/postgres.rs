@@ -1,8 +1,8 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
-mod earlier;
 mod failover;
 mod far;
+mod first_version;
 mod grafana;
 mod hammer;
 pub(crate) mod lab;

@@ -31,15 +31,6 @@ begin
     'left', (select count(*) from @schema@.leases l where l.ended_at is not null) - case when dry then cardinality(old) else 0 end);
 end $body$;
 
--- Where a resource that the ledger has never seen begins, after an epoch was raised. The trigger asks for it only until the
--- clock has come so far.
-create or replace function @schema@.begin_above() returns trigger
-language plpgsql volatile as $body$
-begin
-  new.last_token := tg_argv[0]::bigint;
-  return new;
-end $body$;
-
 -- A new epoch: from here every token is above all that this ledger knows of, above its clock, and above `above`, by the
 -- margin. Resources that it has never seen begin there too.
 create or replace function @schema@.raise_epoch(above bigint, margin bigint) returns jsonb
@@ -50,14 +41,14 @@ declare
   epoch bigint;
 begin
   -- Nobody draws a token meanwhile.
-  lock table @schema@.resources in exclusive mode;
+  lock table @schema@.resources in access exclusive mode;
   select greatest(coalesce(max(r.last_token), 0), coalesce((select max(l.token) from @schema@.leases l), 0),
                   coalesce((select max(r.token) from @schema@.receipts r), 0), @schema@.ms(@schema@.clock()), coalesce(above, 0)) + margin
     into bottom from @schema@.resources r;
   update @schema@.resources r set last_token = bottom where r.last_token < bottom;
   get diagnostics raised = row_count;
-  execute format('create or replace trigger epoch before insert on @schema@.resources for each row when (new.last_token <= %s)
-                    execute function @schema@.begin_above(%s)', bottom, bottom + 1);
+  execute format('alter table @schema@.resources alter column last_token set default %s', bottom);
+  insert into @schema@.meta as m (key, value) values ('floor', bottom::text) on conflict (key) do update set value = excluded.value;
   update @schema@.meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
   return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
 end $body$;
