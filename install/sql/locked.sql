@@ -1685,26 +1685,24 @@ end $body$;
 
 -- The chain of one path, newest first.
 create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
-begin
-  return (select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
       'branch', x.branch, 'host', x.host, 'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind,
       'at', "locked".ms(x.at)) order by x.id desc), '[]')
     from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
-           order by r.id desc limit most) x);
-end $body$;
+           order by r.id desc limit most) x
+$body$;
 
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.
 create or replace function "locked".standing_v1(grants uuid[]) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
-begin
-  return (select coalesce(jsonb_agg(g.g order by g.n), '[]') from unnest(grants) with ordinality g(g, n)
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg(g.g order by g.n), '[]') from unnest(grants) with ordinality g(g, n)
     where exists (select 1 from "locked".leases l where l.grant_id = g.g and l.ended_at is null)
        or exists (select 1 from "locked".joins j where j.grant_id = g.g)
        or exists (select 1 from "locked".tickets k where k.grant_id = g.g)
        or exists (select 1 from "locked".leases l, jsonb_array_elements(l.debt) d
-                   where l.ended_at is null and l.debt <> '[]' and d ->> 'grant' = g.g::text));
-end $body$;
+                   where l.ended_at is null and l.debt <> '[]' and d ->> 'grant' = g.g::text)
+$body$;
 
 -- Which store this is, and of which version.
 create or replace function "locked".about_v1() returns jsonb

@@ -12,6 +12,7 @@ use crate::state::StateDir;
 use crate::store::StoreError;
 use crate::terms::GrantId;
 
+use super::Outside;
 use super::server::Reach;
 use super::steward::Steward;
 use super::unix;
@@ -47,13 +48,14 @@ impl Hired {
         state: &StateDir,
         directory: PathBuf,
         local: bool,
+        outside: &Outside,
         grant: Option<GrantId>,
     ) -> Result<Self, StoreError> {
         let failed = |error: io::Error| StoreError::Failed(format!("no process for its session: {error}"));
         sweep(state, &directory);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let keep = theirs.as_raw_fd();
-        let steward = Steward { reach, state, directory, local };
+        let steward = Steward { reach, state, directory, local, outside };
         // Order: its end is dropped here when it has been forked, so that our own end tells of its death.
         let pid = unix::start(keep, || {
             if let Ok(maker) = theirs.try_clone() {

@@ -16,7 +16,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::state::{self, StateDir};
+use crate::terms::GrantId;
 
+use super::Outside;
+use super::held::Held;
 use super::key::AdvisoryKey;
 use super::local;
 use super::name;
@@ -33,23 +36,7 @@ pub(super) struct Steward<'a> {
     pub(super) directory: PathBuf,
     /// A lock of this machine serves when nobody answers.
     pub(super) local: bool,
-}
-
-/// What it has.
-struct Held {
-    wanted: Wanted,
-    keys: Vec<i64>,
-    /// None: locked on this machine alone.
-    session: Option<Session>,
-    _files: Vec<File>,
-    door: UnixListener,
-    path: PathBuf,
-    /// Readable when wrapper and keeper are gone; none when the maker's own end says it.
-    gone: Option<PipeReader>,
-    /// It was to be unlocked, and the server has not said that it was.
-    unlocking: bool,
-    /// Until then it is locked for what may run on.
-    until: Option<Instant>,
+    pub(super) outside: &'a Outside,
 }
 
 /// What follows a word.
@@ -93,17 +80,22 @@ impl Steward<'_> {
             if ready[2]
                 && let Some(held) = &mut held
             {
-                if !held.wanted.remote {
+                held.gone = None;
+                if !held.wanted.remote && self.nothing_runs_of(held) {
                     break;
                 }
-                // Nobody has said how it ended, and stopping its processes does not stop it.
-                held.gone = None;
+                // Nobody has said how it ended, and it may run on.
                 held.linger();
             }
         }
         if let Some(held) = &held {
             self.close_door(held);
         }
+    }
+
+    /// The command died with its keeper; what that had started may not have.
+    fn nothing_runs_of(&self, held: &Held) -> bool {
+        held.wanted.grant.parse().is_ok_and(|grant| (self.outside.end_rest)(GrantId(grant)))
     }
 
     fn open_door(&self, held: &mut Option<Held>, session: &mut Option<Session>) -> Next {
@@ -206,7 +198,7 @@ impl Steward<'_> {
             Fault::Failed(format!("{}: no socket can be made there: {error}", self.directory.display()))
         })?;
         let gone = self.watch(&wanted);
-        *held = Some(Held { wanted, keys, session, _files: files, door, path, gone, unlocking: false, until: None });
+        *held = Some(Held { wanted, keys, session, files, door, path, gone, unlocking: false, until: None });
         Ok(Ok(alone))
     }
 
@@ -232,7 +224,7 @@ impl Steward<'_> {
     fn watch(&self, wanted: &Wanted) -> Option<PipeReader> {
         use std::os::unix::fs::MetadataExt as _;
         let live = wanted.facts.live?;
-        let grant = wanted.grant.parse().ok().map(crate::terms::GrantId)?;
+        let grant = wanted.grant.parse().ok().map(GrantId)?;
         let file = {
             let _as_owner = self.state.as_owner();
             state::open_existing(&self.state.live(grant)).ok()?
@@ -249,45 +241,6 @@ impl Steward<'_> {
             let _nobody_reads_any_more = writer.write_all(b".");
         });
         waits.ok().map(|_| reader)
-    }
-}
-
-impl Held {
-    fn is_of(&self, key: &str) -> bool {
-        self.wanted.key == key
-    }
-
-    fn prove(&mut self, limit_ms: u64) -> Answer {
-        let held = Answer::Held { ttl_ms: self.wanted.ttl_ms };
-        let Some(session) = &mut self.session else { return held };
-        match session.proves(&self.keys, Duration::from_millis(limit_ms)) {
-            Ok(true) => held,
-            Ok(false) => Answer::Lost,
-            Err(fault) => Answer::Failed(fault),
-        }
-    }
-
-    fn release(&mut self, limit_ms: u64) -> Answer {
-        let Some(session) = &mut self.session else { return Answer::Done };
-        let limit = Duration::from_millis(limit_ms);
-        // One that was unlocked by a question whose answer came too late was ours until then, if the session still is.
-        if std::mem::replace(&mut self.unlocking, true) {
-            match session.proves(&self.keys, limit) {
-                Ok(true) => {}
-                Ok(false) if session.stands() => return Answer::Done,
-                Ok(false) => return Answer::Lost,
-                Err(fault) => return Answer::Failed(fault),
-            }
-        }
-        match session.unlock(&self.keys, limit) {
-            Ok(true) => Answer::Done,
-            Ok(false) => Answer::Lost,
-            Err(fault) => Answer::Failed(fault),
-        }
-    }
-
-    fn linger(&mut self) {
-        self.until = Some(Instant::now() + Duration::from_millis(self.wanted.ttl_ms));
     }
 }
 

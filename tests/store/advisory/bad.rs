@@ -76,6 +76,9 @@ fn what_was_to_be_kept_is_free_and_that_is_said() {
     let machine = Machine::new();
     let mut store = machine.store();
     let held = take(&mut store, &actor("ana").asks(&["not-kept"]));
+    settled(&mut store, &held, kept(true));
+    assert_eq!(machine.said(), "", "anybody might have taken it");
+    let held = take(&mut store, &actor("ana").asks(&["not-kept"]));
     settled(&mut store, &held, kept(false));
     assert!(machine.said().contains("was to be kept (it failed)"), "{}", machine.said());
     assert_eq!(locked("not-kept"), 0);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use locked::clock::{Clock as _, SystemClock};
 use locked::state::LiveFile;
+use locked::store::advisory::Outside;
 use locked::store::{Acquisition, Ended, Ending, Holding, Release, Renewal, Request, Store, StoreError};
 use locked::terms::LeaseKey;
 
@@ -183,6 +184,14 @@ fn what_may_run_on_elsewhere_is_locked_for_one_more_ttl() {
     drop(live);
     drop(busy(&mut other, &actor("ben").asks(&["remote"])));
     until("its time is over", || locked("remote") == 0);
+    let mut store = machine.store_with_rest();
+    let (mut request, live) = with_live(&machine, "rest");
+    request.ttl = std::time::Duration::from_secs(3);
+    let _held = take(&mut store, &request);
+    drop(store);
+    drop(live);
+    drop(busy(&mut other, &actor("ben").asks(&["rest"])));
+    until("its time is over", || locked("rest") == 0);
     let mut request = actor("ana").asks(&["lingers"]);
     request.ttl = std::time::Duration::from_secs(3);
     let held = take(&mut other, &request);
@@ -202,10 +211,10 @@ fn a_holder_in_a_process_of_its_own() {
     let (state, address) = settings.split_once('\n').expect("two lines");
     let machine_state = state_at(std::path::Path::new(state));
     let clock = std::sync::Arc::new(SystemClock::new());
-    let say = std::sync::Arc::new(|_: &str| {});
+    let outside = Outside { say: std::sync::Arc::new(|_| {}), end_rest: std::sync::Arc::new(|_| true) };
     let reach = super::lab::reach(address, None);
-    let mut store =
-        locked::store::AdvisoryStore::new(reach, locked::config::OnUnreachable::Deny, &machine_state, clock, say);
+    let deny = locked::config::OnUnreachable::Deny;
+    let mut store = locked::store::AdvisoryStore::new(reach, deny, &machine_state, clock, outside);
     let mut request = actor("victim").asks(&["killed"]);
     let live = LiveFile::create(&machine_state, request.grant, SystemClock::new().now()).expect("a live file");
     request.live = Some(live.live());

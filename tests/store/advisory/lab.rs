@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use locked::clock::SystemClock;
 use locked::config::OnUnreachable;
 use locked::state::StateDir;
-use locked::store::advisory::{AdvisoryKey, Reach};
+use locked::store::advisory::{AdvisoryKey, Outside, Reach};
 use locked::store::postgres::address::read;
 use locked::store::postgres::via::Bastion;
 use locked::store::{AdvisoryStore, Request};
@@ -41,12 +41,20 @@ impl Machine {
         self.store_at(&shared(), OnUnreachable::Deny, None)
     }
 
+    /// A process of it whose dead commands leave something that cannot be ended.
+    pub(super) fn store_with_rest(&self) -> AdvisoryStore {
+        let outside = Outside { say: Arc::new(|_| {}), end_rest: Arc::new(|_| false) };
+        let clock = Arc::new(SystemClock::new());
+        AdvisoryStore::new(reach(&shared(), None), OnUnreachable::Deny, &self.state, clock, outside)
+    }
+
     /// A process of it, on this server.
     pub(super) fn store_at(&self, address: &str, on_unreachable: OnUnreachable, via: Option<Bastion>) -> AdvisoryStore {
         let said = Arc::clone(&self.said);
         let say = Arc::new(move |text: &str| said.lock().expect("said").push(text.to_owned()));
         let clock = Arc::new(SystemClock::new());
-        AdvisoryStore::new(reach(address, via), on_unreachable, &self.state, clock, say)
+        let outside = Outside { say, end_rest: Arc::new(|_| true) };
+        AdvisoryStore::new(reach(address, via), on_unreachable, &self.state, clock, outside)
     }
 
     pub(super) fn said(&self) -> String {
