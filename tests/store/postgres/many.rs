@@ -36,7 +36,9 @@ fn more_holders_than_connections_keep_their_leases_beat_by_beat() {
         let granted = store().acquire(&request, LIMIT);
         let Ok(Acquisition::Granted(granted)) = granted else {
             // The others count on us at each beat.
-            (0..=BEATS).for_each(|_| drop(beat.wait()));
+            for _ in 0..=BEATS {
+                beat.wait();
+            }
             return vec![format!("{granted:?}")];
         };
         let held = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
