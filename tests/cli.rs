@@ -7,5 +7,7 @@ mod help;
 mod manual;
 mod mask;
 mod refusals;
+mod store;
 mod twins;
 mod views;
+mod watch;

@@ -103,7 +103,10 @@ fn every_command_of_the_readme_exists_with_its_options() {
             } else {
                 assert!(names(&top, word), "`{}`: {word} is no verb of `locked --help`", command.join(" "));
                 if word != "help" {
-                    let own = help(&world, &[word]);
+                    // A group's options are those of its verb.
+                    let group = locked::cli::definition().find_subcommand(word).is_some_and(|it| it.has_subcommands());
+                    let below: Vec<&str> = rest.by_ref().take(usize::from(group)).collect();
+                    let own = help(&world, &[&[word][..], &below].concat());
                     for option in rest.by_ref().take_while(|word| *word != "--").filter(|word| word.starts_with('-')) {
                         assert!(names(&own, option), "`{}`: {option} is not in its help", command.join(" "));
                     }

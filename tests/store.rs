@@ -1,5 +1,6 @@
-//! Tests of `store`: what every store promises (`contract`), and what the embedded one does besides.
+//! Tests of `store`: what every store promises (`contract`), and what each does besides.
 
+mod advisory;
 mod broken;
 pub(crate) mod cast;
 mod child;

@@ -1,5 +1,5 @@
 //! The way to a server through a real sshd and the real ssh client.
 
 mod ends;
-mod gate;
+pub(crate) mod gate;
 mod way;

@@ -1434,7 +1434,9 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
   locked as (
     insert into "locked".resources as r (name, scope, last_token)
-    select a.name, a.scope, "locked".ms("locked".clock()) from asked a
+    -- A resource that this ledger has never seen begins above what its epoch says.
+    select a.name, a.scope, greatest("locked".ms("locked".clock()), (select m.value::bigint + 1 from "locked".meta m where m.key = 'floor'))
+      from asked a
      where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
@@ -1979,6 +1981,7 @@ begin
   update "locked".resources r set last_token = bottom where r.last_token < bottom;
   get diagnostics raised = row_count;
   execute format('alter table "locked".resources alter column last_token set default %s', bottom);
+  insert into "locked".meta as m (key, value) values ('floor', bottom::text) on conflict (key) do update set value = excluded.value;
   update "locked".meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
   return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
 end $body$;

@@ -13,7 +13,7 @@ use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
 use super::files;
-use super::hold::SETTLE;
+use super::hold::settle_within;
 use super::job::Job;
 use super::proof::{self, Bad, Proof};
 
@@ -66,7 +66,7 @@ pub(super) fn prove(
     if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && records == recorded {
         return Ok(Base::Sound(before));
     }
-    match store.record_files(&job.holding(tokens), &records, &receipts, SETTLE)? {
+    match store.record_files(&job.holding(tokens), &records, &receipts, settle_within(store))? {
         Renewal::Renewed(_) => {
             granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
             Ok(Base::Sound(before))
@@ -87,7 +87,7 @@ fn quarantine(
     let reason = |bad: &Bad| format!("{}: {}: {}", job.owner.host, bad.shown, bad.fault);
     let apart = bad.iter().map(|bad| (bad.resource.clone(), Ending::Quarantine { reason: reason(bad) })).collect();
     let settlement = Settlement { ending: undone(granted), apart, receipts };
-    let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, SETTLE)?;
+    let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, settle_within(store))?;
     let [first, ..] = bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
     let refusal = Refusal {
         word: "QUARANTINED",
@@ -178,7 +178,7 @@ pub(super) fn undone(granted: &Granted) -> Ending {
 }
 
 fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {
-    store.settle(&job.holding(tokens), &Settlement::whole(ending, Vec::new()), SETTLE).map(|_| ())
+    store.settle(&job.holding(tokens), &Settlement::whole(ending, Vec::new()), settle_within(store)).map(|_| ())
 }
 
 pub(super) fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {

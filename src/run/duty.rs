@@ -15,11 +15,9 @@ use crate::terms::FencingToken;
 use super::Before;
 use super::account;
 use super::forced;
+use super::hold;
 use super::job::Job;
 use super::spool::{self, News};
-
-/// How long one attempt to settle may take.
-const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// The wrapper's words at "go".
 #[derive(Debug, Serialize, Deserialize)]
@@ -124,7 +122,7 @@ impl Duty for KeeperDuty<'_> {
         let grant = self.job.grant;
         if let Some(store) = self.store() {
             // A ticket that stays is skipped: its live file's lock falls with us.
-            let _skipped_otherwise = store.leave_queue(grant, ATTEMPT);
+            let _skipped_otherwise = store.leave_queue(grant, hold::settle_within(store.as_ref()));
         }
     }
 
@@ -174,8 +172,10 @@ impl Duty for KeeperDuty<'_> {
             return;
         }
         loop {
-            let settled =
-                self.store().map(|store| job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), ATTEMPT));
+            let settled = self.store().map(|store| {
+                let limit = hold::settle_within(store.as_ref());
+                job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit)
+            });
             if let Some(Ok(release)) = settled {
                 state::discard(job.state, job.grant);
                 self.give_account(outcome, &decision, release);

@@ -14,7 +14,9 @@ use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError};
+use crate::store::{
+    Claim, Distance, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
+};
 use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -23,8 +25,14 @@ use super::duty::{KeeperDuty, Words};
 use super::job::Job;
 use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, setting, tell};
 
-/// How long giving the lease back may take before the keeper goes on with it.
-pub(super) const SETTLE: Duration = Duration::from_secs(2);
+/// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
+/// connected to anew after a long command.
+pub(super) fn settle_within(store: &dyn Store) -> Duration {
+    match store.distance() {
+        Distance::Near => Duration::from_secs(2),
+        Distance::Far => Duration::from_secs(8),
+    }
+}
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -159,7 +167,7 @@ fn under_watch(
 fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
     let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
     let settlement = Settlement::whole(base::undone(granted), Vec::new());
-    let back = store.settle(&job.holding(&tokens), &settlement, SETTLE);
+    let back = store.settle(&job.holding(&tokens), &settlement, settle_within(store));
     let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
     Ended { exit, unsettled: back.is_err() }
 }
@@ -248,7 +256,8 @@ fn finish(
 ) -> Ended {
     let (decision, receipts) = job.decide(outcome, before, &words.carried);
     let proofs = receipts.len();
-    let settled = job.settle(store, &words.tokens(), &decision, receipts, SETTLE);
+    let limit = settle_within(store);
+    let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
     let (word, why) = account::account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
     let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
@@ -288,7 +297,7 @@ fn finish(
 
 /// Who has what was ours, if the store can say.
 fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
-    let live = store.leases(Some(&job.plan.resources), SETTLE).ok()?;
+    let live = store.leases(Some(&job.plan.resources), settle_within(store)).ok()?;
     let other = live.iter().find(|lease| lease.grant != job.grant)?;
     Some(format!("{} ({})", other.session, other.label))
 }

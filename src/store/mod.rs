@@ -4,8 +4,10 @@
 //! grows with every grant of a resource; all or none over a set; oldest request first; expiry judged by the store's own
 //! clock and the TTL that the holder recorded. Only durations cross this edge, never a client's timestamp. Answers are
 //! enums; an error means "unknown" and is read back before anyone concludes anything.
-#![forbid(unsafe_code)]
+// `deny`, not `forbid`: the advisory store's platform file needs system calls.
+#![deny(unsafe_code)]
 
+pub mod advisory;
 mod answer;
 mod door;
 mod error;
@@ -18,6 +20,7 @@ mod sqlite;
 mod upkeep;
 mod view;
 
+pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
@@ -52,6 +55,15 @@ pub trait Store {
     /// How far away it is: how often one who waits may ask.
     fn distance(&self) -> Distance {
         Distance::Near
+    }
+
+    /// Makes what it needs of this process while that has one thread and no child that is ours to stop: before the keeper
+    /// is forked. Nothing is connected.
+    ///
+    /// # Errors
+    /// The system has no process or descriptor left; the state directory cannot be used.
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Lets a connection go that others may want meanwhile; the next call makes another.

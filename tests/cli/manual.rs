@@ -70,6 +70,15 @@ impl Page {
         self.options(verb);
         self.line(".PP");
         self.examples(verb);
+        for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
+            let operands: Vec<String> = below.get_positionals().map(operand).collect();
+            let name = format!(".SS locked {} {} {}", verb.get_name(), below.get_name(), operands.join(" "));
+            self.line(name.replace('-', "\\-").trim_end());
+            self.text(&below.get_about().map(ToString::to_string).unwrap_or_default());
+            self.options(below);
+            self.line(".PP");
+            self.examples(below);
+        }
     }
 
     fn examples(&mut self, command: &Command) {

@@ -2,6 +2,8 @@
 
 mod failover;
 mod far;
+mod first_version;
+mod grafana;
 mod hammer;
 pub(crate) mod lab;
 mod limits;

@@ -1,15 +1,18 @@
 //! What a store's owner does with it: prune, raise the epoch, move. The same for both stores.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use locked::store::{
-    Cargo, Ended, Ending, HistoryFilter, Prune, Pruned, Release, Renewal, Settlement, Store, StoreError, Upkeep,
+    Acquisition, Cargo, Ended, Ending, HistoryFilter, Holding, Prune, Pruned, Release, Renewal, Settlement, Store,
+    StoreError, Upkeep,
 };
 
 use super::cast::{LIMIT, actor, bad, granted, receipt, release, resource, settled, take};
 use super::contract::World;
 use super::postgres::lab::{Lab, Way};
 use super::sqlite::Embedded;
+use crate::world::ends::until;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -155,6 +158,44 @@ fn a_store_moves_when_nothing_lives_in_it_and_grants_nothing_afterwards(from: &d
     goes_by(&mut *here, "ana", "a");
 }
 
+/// Whoever was granted something before the move is seen by it, and nobody is granted anything after it.
+fn a_move_and_a_grant_never_miss_each_other(world: &dyn World) {
+    let (granted, moved) = (AtomicU32::new(0), AtomicBool::new(false));
+    std::thread::scope(|threads| {
+        for number in 0..4 {
+            let (granted, moved) = (&granted, &moved);
+            threads.spawn(move || {
+                let mut store = world.store();
+                loop {
+                    let over = moved.load(Ordering::SeqCst);
+                    let request = actor("busy").asks(&[&format!("r{}", number % 2)]);
+                    match store.acquire(&request, LIMIT) {
+                        Ok(Acquisition::Granted(got)) => {
+                            assert!(!over, "granted after the move");
+                            granted.fetch_add(1, Ordering::SeqCst);
+                            let held = Holding::Grant { grant: request.grant, key: request.key, resources: got.tokens };
+                            release(&mut *store, &held);
+                        }
+                        Ok(Acquisition::Busy { .. }) => {}
+                        Err(StoreError::Refused { why, .. }) => {
+                            assert!(why.contains("moved"), "{why}");
+                            break;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+        let mut store = world.store();
+        until("some are granted", || (granted.load(Ordering::SeqCst) > 20).then_some(()));
+        until("none lives for a moment", || {
+            care(&mut *store).leave_for("over there", "x", LIMIT).expect("answer").is_empty().then_some(())
+        });
+        moved.store(true, Ordering::SeqCst);
+        assert_eq!(store.leases(None, LIMIT).expect("answer").len(), 0);
+    });
+}
+
 /// Two machines move to one store, the second after the first has gone on there.
 fn what_comes_later_finds_its_place_in_the_chain(from: &dyn World, to: &dyn World) {
     let (mut here, mut there) = (from.store(), to.store());
@@ -194,6 +235,7 @@ macro_rules! for_both {
 for_both! {
     prune_takes_what_is_old_and_leaves_the_last_the_living_and_the_counters;
     a_new_epoch_is_above_every_token_and_loses_no_lease;
+    a_move_and_a_grant_never_miss_each_other;
 }
 
 macro_rules! for_every_way {

@@ -145,7 +145,7 @@ fn spoken(said: &DbError, user: &str) -> StoreError {
         "42501" => refused(
             message,
             &format!(
-                "let somebody who may do it run: grant locked_client to {user}; for locked store init, come as an owner of the database who may create roles"
+                "let somebody who may do it run: grant locked_client to {user}; for locked store init, prune, epoch and move, come as an owner of the database who may create roles"
             ),
         ),
         "25006" => refused(

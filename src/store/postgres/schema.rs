@@ -88,7 +88,8 @@ impl Schema {
     }
 
     /// The version of the tables.
-    pub(super) fn version(&self) -> i64 {
+    #[must_use]
+    pub fn version(&self) -> i64 {
         KNOWN + i64::from(self.later.is_some())
     }
 

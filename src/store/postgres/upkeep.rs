@@ -67,7 +67,7 @@ struct Told {
 /// What the role lacks, one sentence each.
 const RIGHTS: &str = "select case when not has_schema_privilege(n.oid, 'usage') then \
        format('the role %s may not use the schema: grant locked_client to %1$s', current_user) end, \
-     (select format('the role %s may not call %s: grant locked_client to %1$s', current_user, string_agg(p.proname, ', ' order by p.proname)) \
+     (select format('the role %s may not call %s functions of the protocol: grant locked_client to %1$s', current_user, count(*)) \
         from pg_catalog.pg_proc p where p.pronamespace = n.oid and p.proname ~ '_v[0-9]+$' \
          and not has_function_privilege(p.oid, 'execute') having count(*) > 0), \
      case when current_setting('default_transaction_isolation') not in ('read committed', 'read uncommitted') then \

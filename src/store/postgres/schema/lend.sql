@@ -7,7 +7,11 @@ begin
   elsif pg_is_in_recovery() then
     raise exception using errcode = '25006', message = 'locked: this server is a standby';
   elsif not pg_has_role(current_user, 'locked_owner', 'member') then
-    execute format('grant locked_owner to %I', current_user);
+    begin
+      execute format('grant locked_owner to %I', current_user);
+    exception when insufficient_privilege then
+      raise exception using errcode = '42501', message = format('locked: %s may not act as locked_owner', current_user);
+    end;
     perform set_config('locked.lent', 'yes', true);
   end if;
 end $body$;

@@ -48,6 +48,7 @@ begin
   update @schema@.resources r set last_token = bottom where r.last_token < bottom;
   get diagnostics raised = row_count;
   execute format('alter table @schema@.resources alter column last_token set default %s', bottom);
+  insert into @schema@.meta as m (key, value) values ('floor', bottom::text) on conflict (key) do update set value = excluded.value;
   update @schema@.meta m set value = (m.value::bigint + 1)::text where m.key = 'epoch' returning m.value::bigint into epoch;
   return jsonb_build_object('epoch', epoch, 'above', bottom, 'resources', raised);
 end $body$;

@@ -73,7 +73,9 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
   locked as (
     insert into @schema@.resources as r (name, scope, last_token)
-    select a.name, a.scope, @schema@.ms(@schema@.clock()) from asked a
+    -- A resource that this ledger has never seen begins above what its epoch says.
+    select a.name, a.scope, greatest(@schema@.ms(@schema@.clock()), (select m.value::bigint + 1 from @schema@.meta m where m.key = 'floor'))
+      from asked a
      where @schema@.plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512

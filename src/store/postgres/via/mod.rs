@@ -150,3 +150,22 @@ impl One<'_> {
         }
     }
 }
+
+/// Connects within `limit`, directly or through a machine between.
+///
+/// # Errors
+/// No endpoint served; every try is told.
+pub async fn reach(
+    address: &Address,
+    around: &dyn Surroundings,
+    bastion: Option<&Bastion>,
+    limit: Duration,
+) -> Result<Connected, Unconnected> {
+    match bastion {
+        Some(bastion) => connect(address, around, bastion, limit).await,
+        None => {
+            let link = super::tls::connect(address, around, limit).await?;
+            Ok(Connected::of(link.client, link.connection))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The verbs of `locked store`.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+/// `locked store`.
+#[derive(Debug, Args)]
+pub struct StoreVerb {
+    /// What to do with it
+    #[command(subcommand)]
+    pub verb: StoreVerbs,
+}
+
+/// What can be done with a store.
+#[derive(Debug, Subcommand)]
+pub enum StoreVerbs {
+    /// Set the store up, or bring it to this version; does nothing where all is there
+    #[command(after_help = "Example:\n  locked store init")]
+    Init(Plain),
+    /// Exit 0 when the store is as it should be and this role may use it, 78 with the reasons when not
+    #[command(after_help = "Example:\n  locked store check")]
+    Check(Plain),
+    /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
+    #[command(after_help = "Example:\n  locked store print-sql > locked.sql")]
+    PrintSql,
+    /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
+    #[command(after_help = "Example:\n  locked store prune --older-than 90d --dry-run")]
+    Prune(PruneVerb),
+    /// Make all further tokens greater than any that was given out, after a restored backup or a fail-over
+    #[command(after_help = "Example:\n  locked store epoch")]
+    Epoch(EpochVerb),
+    /// Copy history, receipts and counters to another store; this one then grants nothing any more
+    #[command(after_help = "Example:\n  locked store move --to postgres://locked@db.example.org/locked")]
+    Move(MoveVerb),
+}
+
+/// Nothing but the form of the answer.
+#[derive(Debug, Args)]
+pub struct Plain {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked store prune`.
+#[derive(Debug, Args)]
+pub struct PruneVerb {
+    /// Only what ended longer ago (at least 1h)
+    #[arg(long, value_name = "D", default_value = "180d", value_parser = crate::cli::store::days)]
+    pub older_than: Duration,
+    /// Never the last so many of each resource
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub keep: u32,
+    /// Only say how many
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked store epoch`.
+#[derive(Debug, Args)]
+pub struct EpochVerb {
+    /// A token that was seen somewhere and that this store may not know
+    #[arg(long, value_name = "TOKEN", value_parser = clap::value_parser!(i64).range(0..=9_000_000_000_000_000))]
+    pub above: Option<i64>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked store move`.
+#[derive(Debug, Args)]
+pub struct MoveVerb {
+    /// The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,9 @@
+//! The advisory store on a real PostgreSQL: exclusion with others and with other clients, the life of its session, what it
+//! refuses, and what it does when nobody answers.
+
+mod alone;
+mod bad;
+mod holding;
+mod lab;
+mod refused;
+mod through;
