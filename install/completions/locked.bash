@@ -835,7 +835,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__store__subcmd__move)
-            opts="-h --to --json --help"
+            opts="-h --to --undo --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -112,6 +112,7 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from epoch" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from epoch" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l to -d 'The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l undo -d 'Let this store grant again after a move that cannot be finished. Only when nobody uses the other one'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "init" -d 'Set the store up, or bring it to this version; does nothing where all is there'

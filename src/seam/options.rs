@@ -41,7 +41,8 @@ impl std::fmt::Debug for LeaseOptions<'_> {
 
 impl<'a> LeaseOptions<'a> {
     /// In the store that `locked` would take with this environment: `LOCKED_STORE`, else what the machine's and the user's
-    /// settings name, else the embedded one in the state directory. An address in a SOPS file is not read here.
+    /// settings name, else the embedded one in the state directory. An address in a SOPS file is not read here, and no way
+    /// through ssh is taken: both are refused.
     #[must_use]
     pub fn from_env(env: &'a (impl Fn(&str) -> Option<OsString> + 'a)) -> Self {
         Self::with(Arc::new(env))
@@ -128,6 +129,10 @@ impl<'a> LeaseOptions<'a> {
         })?;
         if matches!(setting, StoreSetting { address: Address::InSops { .. }, .. }) {
             let why = "the settings have the store's address in a SOPS file, which only locked itself reads";
+            return Err(SeamError::Misused(why.to_owned()));
+        }
+        if setting.via.is_some() {
+            let why = "the settings have the store behind ssh, which only locked itself goes through";
             return Err(SeamError::Misused(why.to_owned()));
         }
         let state = StateDir::open(&env)?;

@@ -88,8 +88,14 @@ fn a_store_moves_with_its_history_and_says_where_it_went() {
     let blocked = says(&mut store(&world, &to_server), 75);
     assert!(blocked.starts_with("BLOCKED: ") && blocked.contains("server:b (held, 01010101"), "{blocked}");
     silent(world.locked_as(1).args(["release", "server:b"]));
+    let as_worker = says(&mut store(&world, &["move", "--to", &server("worker")]), 69);
+    assert!(
+        as_worker.contains("may not act as locked_owner") && as_worker.contains("nothing was changed"),
+        "{as_worker}"
+    );
+    silent(world.locked_as(1).args(["-q", "-r", "server:c", "true"]));
     let moved: Value = json(store(&world, &to_server).arg("--json"));
-    assert_eq!((&moved["leases"], &moved["resources"]), (&2.into(), &2.into()));
+    assert_eq!((&moved["leases"], &moved["resources"]), (&3.into(), &3.into()));
     let place = moved["moved_to"].as_str().expect("a place");
     assert!(place.starts_with("the database to_move_to at ") && !place.contains("postgres@"), "{place}");
 
@@ -97,7 +103,7 @@ fn a_store_moves_with_its_history_and_says_where_it_went() {
     assert!(refused.contains(&format!("this store has moved to {place}")), "{refused}");
     let faults = says(&mut store(&world, &["check"]), 78);
     assert!(faults.contains("has moved to"), "{faults}");
-    assert_eq!(world.history().len(), 2, "what was can still be read here");
+    assert_eq!(world.history().len(), 3, "what was can still be read here");
 
     let on_server = |words: &[&str]| {
         let mut command = world.locked_as(1);
@@ -116,7 +122,7 @@ fn a_store_moves_with_its_history_and_says_where_it_went() {
     assert!(as_worker.contains("locked_owner"), "{as_worker}");
     let mut on = store(&world, &["move", "--to", &to_file, "--json"]);
     let moved: Value = json(on.env("LOCKED_STORE", &admin));
-    assert_eq!(moved["leases"], 3);
+    assert_eq!(moved["leases"], 4);
     let refused = says(&mut on_server(&["-r", "server:a", "true"]), 69);
     assert!(refused.contains("this store has moved to sqlite:"), "{refused}");
     let back = says(&mut store(&world, &to_server), 78);
@@ -126,6 +132,38 @@ fn a_store_moves_with_its_history_and_says_where_it_went() {
     let mut home = store(&world, &["move", "--to", &admin]);
     silent(home.env("LOCKED_STORE", &to_file));
     silent(&mut on_server(&["-q", "-r", "server:a", "true"]));
+}
+
+#[test]
+fn a_move_can_be_given_up() {
+    let world = World::new();
+    let other = format!("sqlite:{}", world.state().join("other.db").display());
+    let not_yet = silent(&mut store(&world, &["move", "--undo"]));
+    assert!(not_yet.starts_with("nothing to do"), "{not_yet}");
+    silent(&mut store(&world, &["move", "--to", &other]));
+    says(world.locked_as(1).args(["-r", "server:a", "true"]), 69);
+    let said = silent(&mut store(&world, &["move", "--undo"]));
+    assert!(said.starts_with("this store grants again") && said.contains("locked store epoch"), "{said}");
+    silent(world.locked_as(1).args(["-q", "-r", "server:a", "true"]));
+    ends(&mut store(&world, &["move"]), 64);
+    ends(&mut store(&world, &["move", "--undo", "--to", &other]), 64);
+}
+
+#[test]
+fn init_of_an_older_file_says_that_it_did_something() {
+    let world = World::new();
+    silent(&mut store(&world, &["init"]));
+    let database = world.database();
+    database
+        .execute_batch(
+            "alter table leases drop column may_run_on; alter table joins drop column may_run_on;
+             alter table joins drop column remote; pragma user_version = 1",
+        )
+        .expect("as the first version had it");
+    drop(database);
+    assert!(silent(&mut store(&world, &["init"])).starts_with("the store was set up, or brought to this version"));
+    assert!(silent(&mut store(&world, &["init"])).starts_with("nothing to do"));
+    silent(world.locked_as(1).args(["-q", "-r", "server:a", "true"]));
 }
 
 #[test]

@@ -20,12 +20,13 @@ use super::{STEP, upkeep};
 
 pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> {
     let (state, mut source) = store_of(context)?;
+    let Some(to) = &verb.to else { return undo(upkeep(source.as_mut())?, verb.json) };
     let env = env_of(context);
-    let address = if verb.to == "embedded" { Address::Embedded } else { Address::Text(verb.to.clone()) };
+    let address = if to == "embedded" { Address::Embedded } else { Address::Text(to.clone()) };
     let setting = StoreSetting { address, said_by: "--to".to_owned(), ..StoreSetting::default() };
     let mut target: Box<dyn Store> = store::open(&setting, &env, &state, context.clock.clone(), outside(&state))
         .map_err(|error| of_target(&error))?;
-    let place = store::shown_place(&verb.to, &env, state.path());
+    let place = store::shown_place(to, &env, state.path());
     let (source, target) = (upkeep(source.as_mut())?, upkeep(target.as_mut())?);
     let moved = go(source, target, &place)?;
     let value =
@@ -35,6 +36,18 @@ pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> 
         moved.leases, moved.receipts, moved.resources
     );
     Ok(answer(verb.json, &value, Some(text)))
+}
+
+/// It grants again. What the other one has given out meanwhile only a person can know.
+fn undo(store: &mut dyn Upkeep, as_json: bool) -> Result<Exit, Exit> {
+    let moved = store.about(STEP).map_err(|error| down(&error))?.moved;
+    store.come_back(STEP).map_err(|error| down(&error))?;
+    let place = moved.map(|(place, _)| place);
+    let text = match &place {
+        Some(place) => format!("this store grants again; if {place} has granted anything: locked store epoch"),
+        None => "nothing to do: this store has not moved".to_owned(),
+    };
+    Ok(answer(as_json, &json!({"undone": place.is_some(), "moved_to": place}), Some(text)))
 }
 
 #[derive(Default)]
@@ -63,6 +76,8 @@ fn go(source: &mut dyn Upkeep, target: &mut dyn Upkeep, place: &str) -> Result<M
         Some((other, _)) => return Err(refuse(&stopped("the other store", other), exit::CONFIG)),
         None => false,
     };
+    // Order: a target that will not take anything in must be found before the source stops.
+    target.unload(Cargo::Resources, &[], STEP).map_err(|error| of_target(&error))?;
     // A source that left already is asked again: a move that broke off goes on.
     let living = source.leave_for(place, &there.store_id, STEP).map_err(|error| down(&error))?;
     if !living.is_empty() {
@@ -139,7 +154,7 @@ fn broke_off(error: &StoreError) -> Exit {
         word: "REFUSED",
         what: format!("the move broke off: {error}"),
         why: "this store grants nothing any more, and not all of it is in the other".to_owned(),
-        retry: "yes: the same command goes on where it stopped".to_owned(),
+        retry: "yes: the same command goes on where it stopped; --undo instead of --to gives up".to_owned(),
         next: error.remedy(),
     };
     refuse(&refusal, exit::UNREACHABLE)

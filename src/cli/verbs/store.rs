@@ -76,8 +76,11 @@ pub struct EpochVerb {
 #[derive(Debug, Args)]
 pub struct MoveVerb {
     /// The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file
-    #[arg(long, value_name = "URL")]
-    pub to: String,
+    #[arg(long, value_name = "URL", required_unless_present = "undo", conflicts_with = "undo")]
+    pub to: Option<String>,
+    /// Let this store grant again after a move that cannot be finished. Only when nobody uses the other one
+    #[arg(long)]
+    pub undo: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

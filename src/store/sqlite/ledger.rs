@@ -58,6 +58,11 @@ impl Ledger {
         &self.file
     }
 
+    /// Nothing was asked of it yet.
+    pub(super) fn is_closed(&self) -> bool {
+        self.connection.is_none()
+    }
+
     /// Runs `work` over one consistent view of the file.
     pub(super) fn read<T>(
         &mut self,

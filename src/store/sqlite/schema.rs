@@ -48,6 +48,14 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The file, which nobody in this process has open, is of this program's version: so says its header (offset 60, see
+/// "The Database Header" in SQLite's description of its file format).
+pub(super) fn is_current(file: &std::path::Path) -> bool {
+    let mut header = [0; 64];
+    let read = std::fs::File::open(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut header));
+    read.is_ok() && header[60..64] == u32::try_from(KNOWN).unwrap_or(0).to_be_bytes()
+}
+
 /// Refuses what is newer than this program.
 pub(super) fn check(connection: &Connection) -> Result<(), Fault> {
     let found = version(connection)?;

@@ -17,7 +17,7 @@ use super::{SqliteStore, moving};
 
 impl Upkeep for SqliteStore {
     fn init(&mut self, limit: Duration) -> Result<Initialised, StoreError> {
-        let was_there = self.ledger.file().exists();
+        let was_there = !self.ledger.is_closed() || super::schema::is_current(self.ledger.file());
         // The first look makes the file, or brings it to this version.
         self.ledger.read(limit, |_, _| Ok(()))?;
         Ok(if was_there { Initialised::Unchanged } else { Initialised::Applied })
