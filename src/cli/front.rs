@@ -31,8 +31,15 @@ pub fn main(invocation: Invocation) -> Exit {
     };
     let args = invocation.args.clone();
     let clock = std::sync::Arc::new(SystemClock::new());
-    let context =
-        Context { invocation, clock, voice: Voice::Ready, ourselves, account: Account::default(), store: None };
+    let context = Context {
+        invocation,
+        clock,
+        voice: Voice::Ready,
+        ourselves,
+        account: Account::default(),
+        store: None,
+        advisory: false,
+    };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
@@ -43,6 +50,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
     let ours = ours.strip_suffix(&[OsString::from("--")]).unwrap_or(ours);
     if ours.is_empty() {
         speak(&mut context, Voice::Ready);
+        context.advisory = set(&context, "LOCKED_ADVISORY");
         return under_options(&context, None, ours, words);
     }
     // What was typed must be right at once; the twins in the environment matter only when something is locked, so
@@ -52,6 +60,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
             speak(&mut context, typed.voice());
             context.account = account(&context, &typed);
             context.store.clone_from(&typed.store);
+            context.advisory = typed.advisory || set(&context, "LOCKED_ADVISORY");
             under_options(&context, Some(&typed), ours, words)
         }
         Err(error) => misuse(&error),
@@ -62,12 +71,16 @@ fn account(context: &Context, options: &RunOptions) -> Account {
     Account::to(options.report.as_deref(), &context.invocation.cwd)
 }
 
+/// A twin in the environment that is on.
+fn set(context: &Context, name: &str) -> bool {
+    context.invocation.var(name).is_some_and(|value| super::options::is_truthy(&value))
+}
+
 /// How much we say: as typed, else as the twins in the environment have it.
 fn speak(context: &mut Context, typed: Voice) {
-    let set = |name: &str| context.invocation.var(name).is_some_and(|value| super::options::is_truthy(&value));
     context.voice = match typed {
-        Voice::Ready if set("LOCKED_QUIET") => Voice::Quiet,
-        Voice::Ready if set("LOCKED_VERBOSE") => Voice::Verbose,
+        Voice::Ready if set(context, "LOCKED_QUIET") => Voice::Quiet,
+        Voice::Ready if set(context, "LOCKED_VERBOSE") => Voice::Verbose,
         typed => typed,
     };
     if context.voice == Voice::Quiet {
@@ -128,6 +141,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);
+    context.advisory = line.options.advisory;
     let options = || checked(&context, &line.options);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))

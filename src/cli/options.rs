@@ -99,6 +99,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "URL")]
     pub store: Option<OsString>,
 
+    /// Hold session locks of the PostgreSQL server (pg_try_advisory_lock) instead of leases in its ledger: nothing is
+    /// installed there, and nothing is remembered
+    #[arg(long, env = "LOCKED_ADVISORY", value_parser = clap::builder::FalseyValueParser::new())]
+    pub advisory: bool,
+
     /// Say nothing of our own
     #[arg(short, long, env = "LOCKED_QUIET", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "verbose")]
     pub quiet: bool,
@@ -165,6 +170,7 @@ impl RunOptions {
         Ok(Options {
             operation: self.operation.clone(),
             times,
+            ready_times: [self.ttl, self.heartbeat, self.renew_deadline, self.grace].iter().all(Option::is_none),
             patience: self.patience(),
             session: self.session.map(SessionId),
             keep: self.keep,

@@ -85,6 +85,8 @@ pub struct Context {
     pub account: Account,
     /// `--store`.
     pub store: Option<OsString>,
+    /// `--advisory`.
+    pub advisory: bool,
 }
 
 /// The options of a run, checked.
@@ -94,6 +96,8 @@ pub struct Options {
     pub operation: Option<String>,
     /// `--ttl` and its companions.
     pub times: Times,
+    /// Nobody said anything of times: `times` are the ready ones.
+    pub ready_times: bool,
     /// `--wait` or `--no-wait`.
     pub patience: Patience,
     /// `--session`.
@@ -113,6 +117,15 @@ pub struct Options {
 impl Options {
     /// How long a request waits when nobody says: 30 s.
     pub const READY_WAIT: Duration = Duration::from_secs(30);
+
+    /// The same over a store whose lock falls with a connection: that is found out at the next heartbeat, so heartbeats
+    /// come every few seconds unless somebody says otherwise.
+    #[must_use]
+    pub fn over_a_session(&self) -> Self {
+        let short = Times::new(Some(Duration::from_secs(30)), None, None, None);
+        let times = short.ok().filter(|_| self.ready_times).unwrap_or(self.times);
+        Self { times, ..self.clone() }
+    }
 }
 
 /// The grant of the `locked` above us, as it told its command. What it means now the store decides.

@@ -13,6 +13,7 @@ use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice, Waiting};
+use crate::settle::Telling;
 use crate::state::{LiveFile, StateDir};
 use crate::store::{
     Claim, Distance, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
@@ -43,7 +44,8 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
-    attempt(context, options, plan, order, store)
+    let over_a_session = store.advisory.then(|| options.over_a_session());
+    attempt(context, over_a_session.as_ref().unwrap_or(options), plan, order, store)
         .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
 }
 
@@ -263,13 +265,17 @@ fn finish(
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
-    let (decision, receipts) = job.decide(outcome, before, &words.carried);
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried);
     let proofs = receipts.len();
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
     let (word, why) = account::account_of(outcome, &decision, &settled);
     job.context.account.ended(word, words.held(job), why.as_deref());
     let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
+    if !store.keeps() {
+        // What a ledger would have kept for the session is free again; the store says so itself where it matters.
+        decision.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+    }
     let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
     tell::tell(job, outcome, &decision, now.as_deref());
     if job.context.voice == Voice::Verbose {

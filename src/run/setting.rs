@@ -69,6 +69,7 @@ pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoS
     let around = env_of(context);
     let env = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
     let mut setting = config::store(&env, &Places::around(&env, roots)).map_err(NoSetting::Wrong)?;
+    setting.advisory |= context.advisory;
     if setting.via.is_some() {
         setting.ssh = arbiter::real(context, "ssh");
     }

@@ -66,6 +66,11 @@ pub trait Store {
         Ok(())
     }
 
+    /// Whether a lease can stay without a running command.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// Lets a connection go that others may want meanwhile; the next call makes another.
     fn hang_up(&mut self) {}
 

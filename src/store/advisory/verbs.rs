@@ -36,6 +36,10 @@ impl Store for AdvisoryStore {
 
     /// Starts the process that will have the session of the first grant. Without it that happens at the first request, and
     /// a wrapper that has to stop its whole tree stops it along, last.
+    fn keeps(&self) -> bool {
+        false
+    }
+
     fn prepare(&mut self) -> Result<(), StoreError> {
         let hired = self.hire(None)?;
         self.hired.push(hired);
