@@ -1365,8 +1365,27 @@ end $body$;
 -- included, goes to the whole rule: acquire_any, renew_any, settle_any. These have the last word; what stands here may only
 -- be narrower than they are.
 --
+-- A statement that names a function in a procedural language loads the language, called or not, so the way to the whole
+-- rule goes over functions in plain SQL (each with a FROM, or the planner would put its body in the caller's place).
+--
 -- Two functions each, because each statement of a volatile function sees what was committed before it began: the first
 -- takes the resource's lock, the second looks and writes under it.
+
+create or replace function "locked".acquire_otherwise(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]
+) returns jsonb language sql volatile as $body$
+  select it from "locked".acquire_any(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) it
+$body$;
+
+create or replace function "locked".renew_otherwise(jsonb, uuid, text, uuid) returns jsonb language sql volatile as $body$
+  select it from "locked".renew_any($1, $2, $3, $4) it
+$body$;
+
+create or replace function "locked".settle_otherwise(jsonb, text, uuid, text, uuid, text, text, bigint, boolean, jsonb, jsonb)
+returns jsonb language sql volatile as $body$
+  select it from "locked".settle_any($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) it
+$body$;
 
 -- The arguments need no more than a lock: durable, each statement with a view of its own, one resource, one key.
 create or replace function "locked".plain(resources jsonb, key text) returns boolean
@@ -1433,7 +1452,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
   select coalesce(
     (select "locked".take_free(r.name, r.scope, r.last_token, grant_id, key, session, claim, label, host, host_id, pid, operation,
        rule, within_grant, live_device, live_inode, files, remote, ttl_ms, least(coalesce(first_ms, ttl_ms), ttl_ms)) from locked r),
-    "locked".acquire_any(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
+    "locked".acquire_otherwise(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
       operation, rule, within_grant, live_device, live_inode, files, remote, gone))
 $body$;
 
@@ -1459,7 +1478,7 @@ returns jsonb language sql volatile security definer set search_path = pg_catalo
        for update)
   select coalesce(
     (select "locked".go_on(r.name, r.scope, (resources -> 0 ->> 'token')::bigint, grant_id, key) from locked r),
-    "locked".renew_any(resources, grant_id, key, session))
+    "locked".renew_otherwise(resources, grant_id, key, session))
 $body$;
 
 -- Under the lock: the holder's live row ends by its word, its receipts are left; null where something else hangs on it: an
@@ -1497,7 +1516,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
        for update)
   select coalesce(
     (select "locked".end_plainly(r.name, r.scope, (resources -> 0 ->> 'token')::bigint, grant_id, key, ended_as, receipts) from locked r),
-    "locked".settle_any(resources, ending, grant_id, key, session, ended_as, reason, keep_ms, takeable, apart, receipts))
+    "locked".settle_otherwise(resources, ending, grant_id, key, session, ended_as, reason, keep_ms, takeable, apart, receipts))
 $body$;
 
 -- A run without a lease enters the ledger: a row that has ended, or, where its files are bad or not proven, one that

@@ -30,6 +30,12 @@ pub fn open(
     state: &StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
+    if setting.advisory {
+        return Err(StoreError::Misnamed {
+            why: format!("{} asks for session locks (advisory), which this version does not take", setting.said_by),
+            remedy: "leave advisory out: the ledger on the same server needs `locked store init` once".to_owned(),
+        });
+    }
     let text = match &setting.address {
         Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),
         Address::Text(text) => text,

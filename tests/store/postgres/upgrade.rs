@@ -61,7 +61,10 @@ fn an_upgrade_under_heartbeats_costs_nobody_a_lease_and_programs_of_before_go_on
     });
     assert_eq!(of_after.init(LIMIT).expect("again"), Initialised::Unchanged);
     assert_eq!(of_after.check(LIMIT).expect("compared"), []);
-    assert!(matches!(of_before.init(LIMIT), Err(StoreError::Newer { found: 2, .. })), "nobody goes back");
+    assert!(
+        matches!(of_before.init(LIMIT), Err(StoreError::Newer { found, .. }) if found == today + 1),
+        "nobody goes back"
+    );
     let live = format!("select count(*) from {}.leases where ended_at is null", lab.schema());
     assert_eq!(lab.cluster().sql(&live), [["0"]]);
 }
