@@ -1,7 +1,7 @@
 //! From one store to another: pages of rows, in the form that every store has them in.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 use serde_json::{Map, Value, json};
@@ -48,9 +48,10 @@ pub(super) fn load(connection: &Connection, what: Cargo, skip: u64) -> Result<Ve
     let sql = match what {
         Cargo::Resources => "select name, scope, last_token from resources order by name, scope limit ?1 offset ?2",
         Cargo::Leases => "select * from leases where ended_at is not null order by id limit ?1 offset ?2",
+        // By path, so that a page touches few chains.
         Cargo::Receipts => {
             "select r.*, l.grant_id as grant_id, l.name as name, l.scope as lease_scope \
-             from receipts r left join leases l on l.id = r.lease order by r.id limit ?1 offset ?2"
+             from receipts r left join leases l on l.id = r.lease order by r.scope, r.path, r.id limit ?1 offset ?2"
         }
     };
     let mut statement = connection.prepare(sql)?;
@@ -146,16 +147,19 @@ fn enter(connection: &Connection, row: &Value, now: &Now) -> Result<u64, Fault> 
 /// Receipts come into the chains of their paths by their moments, so that the newest stays the newest: those that are there
 /// and later are put behind them. The id is the place in the chain.
 fn receipts(connection: &Connection, rows: &[Value]) -> Result<u64, Fault> {
-    let mut chains: BTreeMap<(&str, &str), Vec<Value>> = BTreeMap::new();
+    let mut chains: BTreeMap<(&str, &str), Vec<(usize, &Value)>> = BTreeMap::new();
     for (place, row) in rows.iter().enumerate() {
-        if !is_there(connection, row)? {
-            let mut row = row.clone();
-            row["lease"] = lease_of(connection, &row, place)?.into();
-            chains.entry((text(&rows[place], "scope")?, text(&rows[place], "path")?)).or_default().push(row);
-        }
+        chains.entry((text(row, "scope")?, text(row, "path")?)).or_default().push((place, row));
     }
     let mut taken = 0;
-    for ((scope, path), mut chain) in chains {
+    for ((scope, path), incoming) in chains {
+        let there = known(connection, scope, path)?;
+        let mut chain = Vec::new();
+        for (place, row) in incoming.into_iter().filter(|(_, row)| !there.contains(&mark(row))) {
+            let mut row = row.clone();
+            row["lease"] = lease_of(connection, &row, place)?.into();
+            chain.push(row);
+        }
         taken += chain.len() as u64;
         let first = chain.iter().filter_map(|row| row["at"].as_i64()).min().unwrap_or(i64::MAX);
         chain.extend(take_out(connection, scope, path, first)?);
@@ -165,12 +169,20 @@ fn receipts(connection: &Connection, rows: &[Value]) -> Result<u64, Fault> {
     Ok(taken)
 }
 
-fn is_there(connection: &Connection, row: &Value) -> Result<bool, Fault> {
-    let sql = "select exists (select 1 from receipts where scope = ?1 and path = ?2 and at = ?3 and new = ?4 and base is ?5 \
-               and kind = ?6)";
-    let (scope, path, at) = (text(row, "scope")?, text(row, "path")?, number(row, "at")?);
-    let values = (scope, path, at, text(row, "new")?, row["base"].as_str(), text(row, "kind")?);
-    Ok(connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
+/// What tells one receipt of a path from another.
+type Mark = (Option<i64>, Option<String>, Option<String>, Option<String>);
+
+fn mark(row: &Value) -> Mark {
+    let text = |name: &str| row[name].as_str().map(str::to_owned);
+    (row["at"].as_i64(), text("new"), text("base"), text("kind"))
+}
+
+/// The receipts of a path that are there.
+fn known(connection: &Connection, scope: &str, path: &str) -> Result<BTreeSet<Mark>, Fault> {
+    let sql = "select at, new, base, kind from receipts where scope = ?1 and path = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let marks = statement.query_map((scope, path), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    Ok(marks.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The row here that it belongs to. Where that was pruned it stands alone, under no row's number.

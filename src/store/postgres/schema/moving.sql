@@ -51,8 +51,8 @@ begin
       from (select * from @schema@.leases l where l.ended_at is not null order by l.id offset skip limit most) x)
     when 'receipts' then (select coalesce(jsonb_agg(jsonb_build_object('grant_id', l.grant_id, 'name', l.name, 'lease_scope', l.scope,
         'scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob, 'branch', x.branch, 'host', x.host,
-        'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind, 'at', @schema@.ms(x.at)) order by x.id), '[]')
-      from (select * from @schema@.receipts r order by r.id offset skip limit most) x left join @schema@.leases l on l.id = x.lease)
+        'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind, 'at', @schema@.ms(x.at)) order by x.scope, x.path, x.id), '[]')
+      from (select * from @schema@.receipts r order by r.scope, r.path, r.id offset skip limit most) x left join @schema@.leases l on l.id = x.lease)
   end;
 end $body$;
 
