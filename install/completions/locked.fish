@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_locked_global_optspecs
-    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= q/quiet v/verbose h/help V/version
+    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
 end
 
 function __fish_locked_needs_command
@@ -42,6 +42,7 @@ complete -c locked -n "__fish_locked_needs_command" -s N -l dry-run -d 'Say what
 complete -c locked -n "__fish_locked_needs_command" -l keep -d 'Keep resources named with -r when the program fails'
 complete -c locked -n "__fish_locked_needs_command" -l no-canary -d 'Do not look at the result'
 complete -c locked -n "__fish_locked_needs_command" -l force -d 'Run although the store cannot be reached, without a lease; needs --reason. Nothing else is forced: who holds it keeps it'
+complete -c locked -n "__fish_locked_needs_command" -l advisory -d 'Hold session locks of the PostgreSQL server (pg_try_advisory_lock) instead of leases in its ledger: nothing is installed there, and nothing is remembered'
 complete -c locked -n "__fish_locked_needs_command" -s q -l quiet -d 'Say nothing of our own'
 complete -c locked -n "__fish_locked_needs_command" -s v -l verbose -d 'Say more'
 complete -c locked -n "__fish_locked_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -428,13 +428,33 @@ begin
   return debts;
 end $body$;
 
--- The same when the row's own session goes on with it.
+-- The same when the row's own session goes on with it. What came to it from others is still to be proven: left_by puts the
+-- row's own files behind what it owed already.
 create or replace function "locked".kept_by_own(l "locked".leases) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(case when (l.debt -> (x.n::integer - 1)) is null or "locked".is_own(l.debt -> (x.n::integer - 1))
+                                   then x.d || '{"own": true}' else x.d end order by x.n), '[]')
+    from jsonb_array_elements("locked".left_by(l)) with ordinality x(d, n));
+end $body$;
+
+-- All of it as its own: who restores looks at each file.
+create or replace function "locked".all_own(l "locked".leases) returns jsonb
 language plpgsql immutable as $body$
 begin
   return (
     select coalesce(jsonb_agg(x.d || '{"own": true}' order by x.n), '[]')
     from jsonb_array_elements("locked".left_by(l)) with ordinality x(d, n));
+end $body$;
+
+-- What it owes to others: files that nobody has proven.
+create or replace function "locked".to_others(debts jsonb) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d order by x.n), '[]')
+    from jsonb_array_elements(debts) with ordinality x(d, n) where not "locked".is_own(x.d) and x.d -> 'files' <> '[]');
 end $body$;
 
 -- What stays when the holder has proven what it had to prove.
@@ -586,11 +606,12 @@ declare
   heir bigint;
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
-                              settled, reason, remote, live_device, live_inode, files, bad, may_run_on, ttl_ms, hold_ttl_ms,
+                              settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
                               hold_operation, within_grant, expires_at, acquired_at, renewed_at)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
          case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
-         x.remote, j.live_device, j.live_inode, j.files, x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
+         x.remote, j.live_device, j.live_inode, j.files,
+         (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
          x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t
   from "locked".leases x where x.id = l.id
   returning id into heir;
@@ -756,7 +777,7 @@ begin
     when fate = 'restore' then
       l := "locked".bury_all(l);
       perform "locked".finish(l.id, 'failed', before || 'restored by ' || taker, false, t);
-      n.debt := "locked".kept_by_own(l);
+      n.debt := "locked".all_own(l);
     when fate = 'reclaim' then
       l := "locked".bury_all(l);
       perform "locked".finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
@@ -1106,9 +1127,21 @@ language plpgsql volatile as $body$
 begin
   update "locked".leases x
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
-         live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = l.hold_ttl_ms,
+         live_device = null, live_inode = null, files = '[]', debt = "locked".to_others(l.debt), ttl_ms = l.hold_ttl_ms,
          operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
          expires_at = t + "locked".span(l.hold_ttl_ms), renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
+-- It has run out, so that whoever comes next proves that first.
+create or replace function "locked".leave_unproven(l "locked".leases, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update "locked".leases x
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+         live_inode = null, files = '[]', debt = "locked".to_others(l.debt), expires_at = t, renewed_at = t,
+         reason = 'its holder is done; files that another command left are not proven yet'
    where x.id = l.id;
 end $body$;
 
@@ -1184,6 +1217,8 @@ begin
     perform "locked".quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
     perform "locked".hand_back(l, t);
+  elsif "locked".to_others(l.debt) <> '[]' then
+    perform "locked".leave_unproven(l, t);
   else
     perform "locked".finish(l.id, how, coalesce(l.reason, ''), true, t);
   end if;
@@ -1246,6 +1281,8 @@ begin
   perform "locked".leave_receipts("locked".records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    -- Said before; a second time would end the hold that it went back to.
+    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
     select coalesce((select "locked".ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then
@@ -1492,7 +1529,7 @@ create or replace function "locked".end_plainly(
       from "locked".clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')
-       and not l.settled and l.hold_ttl_ms is null and l.bad is null and l.may_run_on is null
+       and not l.settled and l.hold_ttl_ms is null and l.bad is null and l.may_run_on is null and l.debt = '[]'
        and not exists (select 1 from "locked".joins j where j.lease = l.id)
        and not exists (select 1 from "locked".ticket_resources x where x.name = of_name and x.scope = of_scope)
     returning l as lease, t)

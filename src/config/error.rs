@@ -14,6 +14,12 @@ pub enum ConfigError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// It is no regular file, or larger than any settings.
+    #[error("{path:?} is no regular file of at most 1 MiB")]
+    NoFile {
+        /// Which.
+        path: PathBuf,
+    },
     /// It is no TOML, or has a key that we do not know.
     #[error("{path:?}, line {line}, column {column}: {what}")]
     Malformed {
@@ -42,6 +48,12 @@ pub enum ConfigError {
         /// Where it would count.
         own: PathBuf,
     },
+    /// What should be the name of a variable is none.
+    #[error("{path:?}: store.url_env is no name of a variable")]
+    NoName {
+        /// Which file.
+        path: PathBuf,
+    },
     /// The variable that a file names is not set.
     #[error("{path:?} takes the store's address from {variable}, which is not set")]
     Unset {
@@ -63,9 +75,11 @@ impl ConfigError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "make it readable, or remove it".to_owned(),
+            Self::Unreadable { .. } | Self::NoFile { .. } => "make it readable, or remove it".to_owned(),
             Self::Malformed { .. } => "mend that line".to_owned(),
-            Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
+            Self::Choice { .. } | Self::NoName { .. } => {
+                "for example: store = { url_env = \"DATABASE_URL\" }".to_owned()
+            }
             Self::Untrusted { own, .. } => {
                 format!(
                     "put it into {}, or name a variable there: store = {{ url_env = \"DATABASE_URL\" }}",

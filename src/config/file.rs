@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{ConfigError, Layer};
 
 /// Everything that a file may set.
 #[derive(Debug, Default, Deserialize)]
@@ -50,8 +50,15 @@ pub(super) struct InSops {
     pub(super) key: String,
 }
 
-/// Reads it; none when it is not there.
-pub(super) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
+/// No settings are longer.
+const LONGEST: u64 = 1024 * 1024;
+
+/// Reads it; none when it is not there. What came with a repository may not be a link: it would lead where its author likes.
+pub(super) fn read(path: &Path, layer: Layer) -> Result<Option<File>, ConfigError> {
+    let found = if layer.is_trusted() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+    if found.is_ok_and(|found| !found.is_file() || found.len() > LONGEST) {
+        return Err(ConfigError::NoFile { path: path.to_owned() });
+    }
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -90,7 +97,13 @@ mod tests {
         let place = tempfile::tempdir().expect("place");
         let path = place.path().join("f.toml");
         std::fs::write(&path, text).expect("file");
-        read(&path).expect_err("malformed").to_string().rsplit_once("f.toml\", ").expect("the file").1.to_owned()
+        read(&path, Layer::User)
+            .expect_err("malformed")
+            .to_string()
+            .rsplit_once("f.toml\", ")
+            .expect("the file")
+            .1
+            .to_owned()
     }
 
     #[test]
@@ -112,7 +125,20 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_sets_nothing() {
-        assert!(read(Path::new("/no/such/file.toml")).expect("nothing").is_none());
-        assert!(read(Path::new("/dev/null/file.toml")).expect("nothing").is_none());
+        for path in ["/no/such/file.toml", "/dev/null/file.toml"] {
+            assert!(read(Path::new(path), Layer::Repository).expect("nothing").is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read_and_a_repository_s_link_is_not_followed() {
+        let place = tempfile::tempdir().expect("place");
+        let (file, link) = (place.path().join("f.toml"), place.path().join("l.toml"));
+        std::fs::write(&file, "").expect("file");
+        std::os::unix::fs::symlink(&file, &link).expect("link");
+        assert!(read(&link, Layer::User).expect("followed").is_some());
+        let refused = |path: &Path, layer| matches!(read(path, layer), Err(ConfigError::NoFile { .. }));
+        assert!(refused(&link, Layer::Repository));
+        assert!(refused(Path::new("/dev/zero"), Layer::User) && refused(place.path(), Layer::User));
     }
 }

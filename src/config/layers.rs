@@ -13,6 +13,8 @@ pub struct Places {
     pub user: Option<PathBuf>,
     /// `.locked.toml` at the root of each work tree that the command is about.
     pub repositories: Vec<PathBuf>,
+    /// The command is about something that lies in no work tree, where only the first two have a say.
+    pub outside: bool,
 }
 
 /// Whose a file is.
@@ -47,6 +49,7 @@ impl Places {
             system: PathBuf::from("/etc/locked/config.toml"),
             user: absolute("XDG_CONFIG_HOME").or_else(home).map(|config| config.join("locked/config.toml")),
             repositories,
+            outside: roots.is_empty(),
         }
     }
 }

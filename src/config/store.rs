@@ -16,6 +16,8 @@ pub struct StoreSetting {
     pub address: Address,
     /// Who said so, for messages: `LOCKED_STORE`, a variable, a file.
     pub said_by: String,
+    /// A file that came with a repository chose the variable: nothing of what it holds is shown, not even its form.
+    pub guarded: bool,
     /// `ssh://…`: the way there.
     pub via: Option<String>,
     /// The real ssh client, which the files do not name: found on PATH by who opens the store.
@@ -69,15 +71,21 @@ pub enum OnUnreachable {
 /// # Errors
 /// A file cannot be read or followed; a repository's file wants what only a trusted one may.
 pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<StoreSetting, ConfigError> {
-    // Order: read first, so that what an untrusted file wants is refused whoever else has the last word on the store.
+    let chosen = env("LOCKED_STORE").filter(|value| !value.is_empty());
+    // Order: read first, so that what an untrusted file wants is refused whoever else has the last word on the store. What
+    // a file's variable holds matters only where nobody has it.
+    let nothing = |_: &str| Some(OsString::from("unused"));
+    let env_of_files: &dyn Fn(&str) -> Option<OsString> = if chosen.is_some() { &nothing } else { env };
     let mut found = None;
     let system = [(&places.system, Layer::System)].into_iter();
     for (path, layer) in system.chain(places.user.iter().map(|path| (path, Layer::User))) {
-        found = of_file(path, layer, env, places)?.or(found);
+        found = of_file(path, layer, env_of_files, places)?.or(found);
     }
     let mut of_repositories: Option<(&Path, StoreSetting)> = None;
     for path in &places.repositories {
-        let Some(setting) = of_file(path, Layer::Repository, env, places)?.or_else(|| found.clone()) else { continue };
+        // A repository that says nothing has the store that everybody has: that is a word too.
+        let own = of_file(path, Layer::Repository, env_of_files, places)?;
+        let setting = own.or_else(|| found.clone()).unwrap_or_default();
         match &of_repositories {
             Some((other, before)) if before.address != setting.address => {
                 return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
@@ -85,8 +93,14 @@ pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<
             _ => of_repositories = Some((path, setting)),
         }
     }
+    let outside = found.clone().unwrap_or_default();
+    if let Some((path, setting)) = of_repositories.as_ref().filter(|_| places.outside)
+        && setting.address != outside.address
+    {
+        return Err(ConfigError::TwoStores((*path).to_owned(), PathBuf::from("no repository")));
+    }
     let from_files = of_repositories.map(|(_, setting)| setting).or(found);
-    match env("LOCKED_STORE").filter(|value| !value.is_empty()) {
+    match chosen {
         None => Ok(from_files.unwrap_or_default()),
         Some(value) => {
             let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
@@ -102,7 +116,7 @@ fn of_file(
     env: &dyn Fn(&str) -> Option<OsString>,
     places: &Places,
 ) -> Result<Option<StoreSetting>, ConfigError> {
-    let Some(store) = file::read(path)?.and_then(|file| file.store) else { return Ok(None) };
+    let Some(store) = file::read(path, layer)?.and_then(|file| file.store) else { return Ok(None) };
     if let Some(key) = foreign(&store).filter(|_| !layer.is_trusted()) {
         let own = places.user.clone().unwrap_or_else(|| places.system.clone());
         return Err(ConfigError::Untrusted { path: path.to_owned(), key, own });
@@ -119,7 +133,16 @@ fn of_file(
     };
     let address = if address == Address::Text("embedded".to_owned()) { Address::Embedded } else { address };
     let on_unreachable = store.on_unreachable.unwrap_or_default();
-    Ok(Some(StoreSetting { address, said_by, via: store.via, ssh: None, advisory: store.advisory, on_unreachable }))
+    let guarded = !layer.is_trusted();
+    Ok(Some(StoreSetting {
+        address,
+        said_by,
+        guarded,
+        via: store.via,
+        ssh: None,
+        advisory: store.advisory,
+        on_unreachable,
+    }))
 }
 
 /// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock.
@@ -136,6 +159,13 @@ fn foreign(store: &Store) -> Option<&'static str> {
 }
 
 fn in_variable(path: &Path, variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<String, ConfigError> {
+    // Only what is a name: it is repeated in our messages, for pasting.
+    let starts = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let is_name = variable.bytes().all(|byte| starts(byte) || byte.is_ascii_digit())
+        && variable.bytes().next().is_some_and(starts);
+    if !is_name {
+        return Err(ConfigError::NoName { path: path.to_owned() });
+    }
     let unset = || ConfigError::Unset { path: path.to_owned(), variable: variable.to_owned() };
     let value = env(variable).filter(|value| !value.is_empty()).ok_or_else(unset)?;
     value.into_string().map_err(|_| ConfigError::NotText(variable.to_owned()))

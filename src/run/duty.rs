@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock as _, Moment};
 use crate::settle::Decision;
 use crate::state;
-use crate::store::{FileRecord, Live, Receipt, Release, Renewal, Store};
+use crate::store::{Ended, Ending, FileRecord, Forced, ForcedEnd, Live, Receipt, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
-use crate::terms::FencingToken;
+use crate::terms::{FencingToken, GrantId};
 
 use super::Before;
 use super::account;
@@ -104,9 +104,37 @@ impl<'a> KeeperDuty<'a> {
     /// The store was down until the lease ended: whoever finds it up again tells it.
     fn leave_word(&self, decision: &Decision, receipts: Vec<Receipt>) {
         let Some(live) = self.words.as_ref().and_then(|words| words.live) else { return };
-        let news = News::Settled(self.job.holding(&self.tokens), Job::settlement(decision, receipts));
+        let bad = self.bad_of(decision);
+        let news = News::Settled(self.job.holding(&self.tokens), Job::settlement(decision, receipts), bad);
         // What cannot be written either is found by the next writer, who proves the files.
         let _found_by_the_next = spool::write(self.job.state, &self.job.store, self.job.grant, live, news);
+    }
+
+    /// What of the lease is bad, as a record of its own: the lease's row may have ended by then.
+    fn bad_of(&self, decision: &Decision) -> Option<Forced> {
+        let whole = self.job.plan.resources.iter().map(|resource| (resource.clone(), &decision.ending));
+        let endings = whole.filter(|_| decision.apart.is_empty());
+        let endings = endings.chain(decision.apart.iter().map(|(resource, ending)| (resource.clone(), ending)));
+        let bad: Vec<_> = endings
+            .filter_map(|(resource, ending)| match ending {
+                Ending::Quarantine { reason } => Some((resource, ForcedEnd::Quarantine { reason: reason.clone() })),
+                _ => None,
+            })
+            .collect();
+        let now = self.job.context.clock.wall_ms();
+        let held = self.words.as_ref().map(|words| words.held(self.job)).unwrap_or_default();
+        (!bad.is_empty()).then(|| Forced {
+            grant: GrantId::random(),
+            owner: self.job.owner.clone(),
+            resources: bad.iter().map(|(resource, _)| resource.clone()).collect(),
+            reason: "its lease was over before the store could be told".to_owned(),
+            began_at: now.saturating_sub(i64::try_from(held.as_millis()).unwrap_or_default()),
+            ended_at: now,
+            files: self.job.records(&self.before),
+            receipts: Vec::new(),
+            end: ForcedEnd::Ended(Ended::Failed),
+            apart: bad,
+        })
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {

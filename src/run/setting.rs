@@ -47,7 +47,8 @@ impl NoSetting {
 /// The store for what this plan holds: that of the repositories of its files, or of the one around the working directory.
 pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<StoreSetting, NoSetting> {
     let roots: Vec<&Path> = plan.files.iter().filter_map(|file| file.target.worktree()).collect();
-    if plan.files.is_empty() { store_here(context) } else { store_for(context, &roots) }
+    let outside = plan.files.iter().any(|file| file.target.worktree().is_none());
+    if plan.files.is_empty() { store_here(context) } else { found(context, &roots, outside) }
 }
 
 /// The store of the repository around the working directory.
@@ -66,9 +67,15 @@ pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
 /// # Errors
 /// See [`NoSetting`].
 pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoSetting> {
+    found(context, roots, roots.is_empty())
+}
+
+/// `outside`: something lies in no work tree.
+fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetting, NoSetting> {
     let around = env_of(context);
     let env = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
-    let mut setting = config::store(&env, &Places::around(&env, roots)).map_err(NoSetting::Wrong)?;
+    let mut setting =
+        config::store(&env, &Places { outside, ..Places::around(&env, roots) }).map_err(NoSetting::Wrong)?;
     setting.advisory |= context.advisory;
     if setting.via.is_some() {
         setting.ssh = arbiter::real(context, "ssh");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::StoreSetting;
 use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Settlement, Store, StoreError};
+use crate::store::{self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Release, Settlement, Store, StoreError};
 use crate::terms::{Digest, GrantId, Resource};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
@@ -37,8 +37,9 @@ struct Entry {
 pub(super) enum News {
     /// A run by force.
     Forced(Forced),
-    /// How a lease ended while the store was down until the lease's own end.
-    Settled(Holding, Settlement),
+    /// How a lease ended while the store was down until the lease's own end; and, for when somebody has taken it by then
+    /// and could not look at our files, what of it is bad.
+    Settled(Holding, Settlement, Option<Forced>),
 }
 
 /// Writes the entry of a run, in the place of an earlier one of the same run.
@@ -79,11 +80,17 @@ pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Sto
         let Some(entry) = ended(state, &path).filter(|entry| entry.store == store::place_of(setting)) else { continue };
         let heard = match &entry.news {
             News::Forced(forced) => store.record_forced(forced, LIMIT),
-            // Whoever took it meanwhile has proven the files: then there is nothing left to say.
-            News::Settled(holding, settlement) => store.settle(holding, settlement, LIMIT).map(|_| ()),
+            News::Settled(holding, settlement, bad) => match (store.settle(holding, settlement, LIMIT), bad) {
+                // Whoever took it has proven the files, if on this host; a bad one is told all the same.
+                (Ok(Release::NotOurs), Some(bad)) => store.record_forced(bad, LIMIT),
+                (answer, _) => answer.map(|_| ()),
+            },
         };
-        if heard.is_err() {
-            return;
+        match heard {
+            Ok(()) => {}
+            // Whom this one is about stays; the others are told.
+            Err(StoreError::Failed(_) | StoreError::Refused { .. }) => continue,
+            Err(_) => return,
         }
         let _another_was_first = fs::remove_file(&path);
         state::discard(state, entry.grant);

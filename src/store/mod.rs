@@ -115,7 +115,8 @@ pub trait Store {
     ) -> Result<Renewal, StoreError>;
 
     /// Ends the holding in one transaction: receipts, then release, keep, quarantine, or hand-over to the explicit
-    /// hold it was adopted from.
+    /// hold it was adopted from. Files of others that the holder owed and has not recorded anew stay owed: a release then
+    /// leaves a lease that has run out, for the next one to prove.
     ///
     /// # Errors
     /// The store could not answer; read back before concluding.

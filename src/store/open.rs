@@ -48,7 +48,7 @@ pub fn open(
     match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
         Some(file) => in_named_file(Path::new(file), env, on_one_boot(state, clock)?),
         None if is_of_a_server(text) => on_a_server(text, env, setting, (state, clock, outside)),
-        None => Err(unknown(text, &setting.said_by)),
+        None => Err(unknown(text, setting)),
     }
 }
 
@@ -82,8 +82,11 @@ fn on_a_server(
     (state, clock, outside): (&StateDir, Arc<dyn Clock + Send + Sync>, Outside),
 ) -> Result<Box<dyn Store + Send>, StoreError> {
     let address = address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
-        why: format!("the address in {} cannot be used: {error}", setting.said_by),
-        remedy: error.remedy(),
+        why: match setting.guarded {
+            true => format!("what {} holds is no address of a store that can be used", setting.said_by),
+            false => format!("the address in {} cannot be used: {error}", setting.said_by),
+        },
+        remedy: if setting.guarded { format!("check {}", setting.said_by) } else { error.remedy() },
     })?;
     let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
     if setting.advisory {
@@ -168,7 +171,11 @@ fn in_named_file(
 }
 
 /// A store's address can carry a password: only its scheme is named.
-fn unknown(text: &str, said_by: &str) -> StoreError {
+fn unknown(text: &str, setting: &StoreSetting) -> StoreError {
+    let said_by = &setting.said_by;
+    if setting.guarded {
+        return StoreError::Unknown(format!("what {said_by} holds is no address of a store"));
+    }
     let scheme: String =
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };

@@ -262,3 +262,21 @@ fn what_somebody_took_over_meanwhile_is_not_settled_a_second_time() {
     });
     assert_eq!(stage.receipts(), ["recovered", "proven", "proven"]);
 }
+
+#[test]
+fn a_bad_file_that_another_machine_could_not_see_is_quarantined_when_that_can_be_told() {
+    let stage = Stage::new();
+    settled_without_a_store(&stage, ": > \"$file\"", 72);
+    let entry = spooled(&stage).expect("one");
+    let kept = stage.world.root().join("entry.json");
+    std::fs::rename(&entry, &kept).expect("hidden");
+    // Seen from another machine the file is elsewhere, and nobody there can prove it.
+    stage.database().execute("update leases set host = 'elsewhere' where ended_at is null", []).expect("moved");
+    silent(stage.locked(2).args(["-n", "-r", RESOURCE, "true"]));
+    assert_eq!(stage.state(), None);
+    std::fs::rename(&kept, &entry).expect("back");
+    let said = says(&mut stage.set(3, &["-n"], "C", "1"), 72);
+    assert!(said.contains("the file is empty"), "{said}");
+    silent(stage.locked(3).args(["restore", FILE]));
+    silent(&mut stage.set(3, &["-n"], "C", "1"));
+}

@@ -65,6 +65,8 @@ macro_rules! every_promise {
             nest: who_holds_never_waits_behind_those_who_wait_for_it;
             nest: a_hold_between_commands_is_not_taken_from_below_a_command;
             nest: a_bad_file_of_a_join_quarantines_when_the_holder_is_done;
+            nest: what_a_dead_join_left_is_proven_after_its_holder_is_done;
+            nest: an_heir_owes_what_its_holder_owed;
             nest: what_may_run_on_below_lets_nobody_in_beside_it_or_after_the_holder;
             nest: what_ran_on_below_and_has_ended_is_in_nobody_s_way;
             nest: what_runs_on_below_a_dead_holder_is_given_its_time_and_owed;
@@ -86,6 +88,7 @@ macro_rules! every_promise {
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
+            settling: a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back;
             settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;
             debt: the_successor_of_a_crash_is_told_what_to_prove;
             debt: debts_outlive_two_crashes;

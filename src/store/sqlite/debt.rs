@@ -90,11 +90,41 @@ pub(super) fn with(
     text(&debts)
 }
 
-/// The same when the row's own session goes on with it.
+/// The same when the row's own session goes on with it. What came to it from others is still to be proven.
 pub(super) fn kept_by_own(row: &Row) -> Result<Vec<Debt>, Fault> {
+    let before = of(row)?;
+    let mut debts = left_by(row)?;
+    // Order: `left_by` puts the row's own files behind what it owed already.
+    for (at, debt) in debts.iter_mut().enumerate() {
+        debt.own = before.get(at).is_none_or(|before| before.own);
+    }
+    Ok(debts)
+}
+
+/// All of it as its own: who restores looks at each file.
+pub(super) fn all_own(row: &Row) -> Result<Vec<Debt>, Fault> {
     let mut debts = left_by(row)?;
     for debt in &mut debts {
         debt.own = true;
+    }
+    Ok(debts)
+}
+
+/// What it owes to others: files that nobody has proven.
+pub(super) fn to_others(row: &Row) -> Result<Vec<Debt>, Fault> {
+    Ok(of(row)?.into_iter().filter(|debt| !debt.own && !debt.files.is_empty()).collect())
+}
+
+/// Whether it does.
+pub(super) fn owes(row: &Row) -> Result<bool, Fault> {
+    Ok(!to_others(row)?.is_empty())
+}
+
+/// Everything that it owes, for an heir who has not looked at any of it.
+pub(super) fn for_an_heir(row: &Row) -> Result<Vec<Debt>, Fault> {
+    let mut debts = of(row)?;
+    for debt in &mut debts {
+        debt.own = false;
     }
     Ok(debts)
 }

@@ -56,7 +56,7 @@ pub(super) fn succeed(
         Fate::Restore => {
             let row = &nest::bury_all(connection, row)?;
             end(connection, row, Ended::Failed, &format!("{before}restored by {who}"), Word::Successor, now)?;
-            Ok(Inherited { debts: debt::kept_by_own(row)?, ..Inherited::default() })
+            Ok(Inherited { debts: debt::all_own(row)?, ..Inherited::default() })
         }
         Fate::Reclaim => {
             let row = &nest::bury_all(connection, row)?;

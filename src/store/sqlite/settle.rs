@@ -37,6 +37,10 @@ pub(super) fn settle(
             leave(connection, row, join, settlement.of(&row.resource), now)?;
             continue;
         }
+        if is_done(row, by_grant) {
+            // Said before; a second time would end the hold that it went back to.
+            continue;
+        }
         let ending = ending_of(row, settlement);
         let heir = if by_grant { nest::heir(connection, row)? } else { None };
         if let Some(heir) = heir.filter(|_| !matches!(ending, Ending::Quarantine { .. })) {
@@ -45,6 +49,7 @@ pub(super) fn settle(
         }
         match &ending {
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
+            Ending::Release(_) if debt::owes(row)? => leave_unproven(connection, row, now)?,
             Ending::Release(ended) => {
                 end(connection, row, *ended, row.reason.as_deref().unwrap_or_default(), Word::Own, now)?
             }
@@ -151,11 +156,24 @@ fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault>
     connection
         .prepare_cached(
             "update leases set state = 'held', explicit = 1, settled = 1, takeable = 0, remote = 0, reason = null, \
-             pid = null, live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = ?2, \
+             pid = null, live_device = null, live_inode = null, files = '[]', debt = ?6, ttl_ms = ?2, \
              operation = coalesce(hold_operation, operation), hold_ttl_ms = null, hold_operation = null, boot = ?3, \
              expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
-        .execute((row.id, ttl, &now.boot, now.ms.saturating_add(ttl), now.wall))?;
+        .execute((row.id, ttl, &now.boot, now.ms.saturating_add(ttl), now.wall, debt::text(&debt::to_others(row)?)?))?;
+    Ok(())
+}
+
+/// Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
+/// It has run out, so that whoever comes next proves that first.
+fn leave_unproven(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, pid = null, \
+             live_device = null, live_inode = null, files = '[]', debt = ?2, boot = ?3, expires_ms = ?4, renewed_at = ?5, \
+             reason = 'its holder is done; files that another command left are not proven yet' where id = ?1",
+        )?
+        .execute((row.id, debt::text(&debt::to_others(row)?)?, &now.boot, now.ms, now.wall))?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Files that a predecessor may have written and nobody has proven.
 
-use locked::store::{Request, Unsettled};
+use locked::store::{Renewal, Request, Unsettled};
 
 use super::World;
 use crate::store::cast::{FIRST, LIMIT, TTL, actor, file, granted, kept, release, resource, settled, take};
@@ -46,9 +46,13 @@ pub(crate) fn debts_outlive_two_crashes(world: &dyn World) {
         assert_eq!(to_prove(&answer.unsettled), expected(&[("a.env", "1"), ("a.env", "torn")]), "and does not grow");
         world.pass(FIRST);
     }
+    // Who gives it back without having proven what it owed leaves that to the next.
     let held = take(&mut *store, &ana.asks(&["a"]));
     release(&mut *store, &held);
-    assert!(granted(&mut *store, &bob.asks(&["a"])).unsettled.is_empty(), "settled is proven");
+    let held = take(&mut *store, &bob.asks(&["a"]));
+    assert!(matches!(store.record_files(&held, &[], &[], LIMIT).expect("answer"), Renewal::Renewed(_)));
+    release(&mut *store, &held);
+    assert!(granted(&mut *store, &bob.asks(&["a"])).unsettled.is_empty(), "recorded anew is proven");
 }
 
 pub(crate) fn recording_files_pays_the_debt(world: &dyn World) {
@@ -87,6 +91,7 @@ pub(crate) fn an_open_edit_that_expires_is_owed_and_a_takeable_one_is_not(world:
         let next = bob.asks(&["a"]);
         assert_eq!(granted(&mut *store, &next).unsettled.len(), owed, "takeable: {takeable}");
         let held = take(&mut *store, &next);
+        assert!(matches!(store.record_files(&held, &[], &[], LIMIT).expect("answer"), Renewal::Renewed(_)));
         release(&mut *store, &held);
     }
 }

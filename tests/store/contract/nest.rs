@@ -126,6 +126,44 @@ pub(crate) fn a_bad_file_of_a_join_quarantines_when_the_holder_is_done(world: &d
     assert_eq!(blockers[0].lease.state, LeaseState::Quarantined);
 }
 
+pub(crate) fn what_a_dead_join_left_is_proven_after_its_holder_is_done(world: &dyn World) {
+    let (ana, bob) = two();
+    let mut store = world.store();
+    for (name, explicit) in [("a", false), ("b", true)] {
+        if explicit {
+            take(&mut *store, &ana.holds(&[name]));
+        }
+        let outer = ana.asks(&[name]);
+        let held = take(&mut *store, &outer);
+        let inner = Request { files: vec![file("a.env", "1")], ..below(&outer, ana.asks(&[name])) };
+        take(&mut *store, &inner);
+        // One beside it proves it gone, and goes on; then the holder ends well.
+        let sibling = Request { gone: vec![inner.grant], ..below(&outer, ana.asks(&[name])) };
+        let beside = take(&mut *store, &sibling);
+        release(&mut *store, &beside);
+        release(&mut *store, &held);
+        let next = if explicit { &ana } else { &bob };
+        let owed = granted(&mut *store, &next.asks(&[name])).unsettled;
+        assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{name}: {owed:?}");
+    }
+}
+
+pub(crate) fn an_heir_owes_what_its_holder_owed(world: &dyn World) {
+    let (ana, bob) = two();
+    let mut store = world.store();
+    // An earlier command of the session failed over this file.
+    let failed = Request { files: vec![file("a.env", "1")], ..ana.asks(&["a"]) };
+    let held = take(&mut *store, &failed);
+    settled(&mut *store, &held, kept(false));
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    let joined = take(&mut *store, &below(&outer, ana.asks(&["a"])));
+    release(&mut *store, &held);
+    release(&mut *store, &joined);
+    let owed = granted(&mut *store, &bob.asks(&["a"])).unsettled;
+    assert!(owed.iter().any(|it| it.files == [file("a.env", "1")]), "{owed:?}");
+}
+
 /// What a nested command leaves running that nobody can stop.
 fn stuck() -> Ending {
     Ending::Linger { reason: "process 123 could not be stopped".to_owned() }

@@ -146,6 +146,18 @@ pub(crate) fn what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again(wor
     assert_eq!(granted.unsettled[0].files, [file("a.env", "1")]);
 }
 
+pub(crate) fn a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    take(&mut *store, &ana.holds(&["a", "b"]));
+    let held = take(&mut *store, &ana.asks(&["a", "b"]));
+    let settlement = Settlement { ending: DONE, apart: vec![(resource("b"), bad())], receipts: Vec::new() };
+    for _sent in 0..3 {
+        assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
+        busy(&mut *store, &bob.asks(&["a"]));
+    }
+}
+
 pub(crate) fn what_ends_apart_does_not_take_the_rest_of_the_set_along(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));

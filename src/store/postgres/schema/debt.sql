@@ -42,13 +42,33 @@ begin
   return debts;
 end $body$;
 
--- The same when the row's own session goes on with it.
+-- The same when the row's own session goes on with it. What came to it from others is still to be proven: left_by puts the
+-- row's own files behind what it owed already.
 create or replace function @schema@.kept_by_own(l @schema@.leases) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(case when (l.debt -> (x.n::integer - 1)) is null or @schema@.is_own(l.debt -> (x.n::integer - 1))
+                                   then x.d || '{"own": true}' else x.d end order by x.n), '[]')
+    from jsonb_array_elements(@schema@.left_by(l)) with ordinality x(d, n));
+end $body$;
+
+-- All of it as its own: who restores looks at each file.
+create or replace function @schema@.all_own(l @schema@.leases) returns jsonb
 language plpgsql immutable as $body$
 begin
   return (
     select coalesce(jsonb_agg(x.d || '{"own": true}' order by x.n), '[]')
     from jsonb_array_elements(@schema@.left_by(l)) with ordinality x(d, n));
+end $body$;
+
+-- What it owes to others: files that nobody has proven.
+create or replace function @schema@.to_others(debts jsonb) returns jsonb
+language plpgsql immutable as $body$
+begin
+  return (
+    select coalesce(jsonb_agg(x.d order by x.n), '[]')
+    from jsonb_array_elements(debts) with ordinality x(d, n) where not @schema@.is_own(x.d) and x.d -> 'files' <> '[]');
 end $body$;
 
 -- What stays when the holder has proven what it had to prove.

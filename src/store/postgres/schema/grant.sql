@@ -44,7 +44,7 @@ begin
     when fate = 'restore' then
       l := @schema@.bury_all(l);
       perform @schema@.finish(l.id, 'failed', before || 'restored by ' || taker, false, t);
-      n.debt := @schema@.kept_by_own(l);
+      n.debt := @schema@.all_own(l);
     when fate = 'reclaim' then
       l := @schema@.bury_all(l);
       perform @schema@.finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);

@@ -35,9 +35,21 @@ language plpgsql volatile as $body$
 begin
   update @schema@.leases x
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
-         live_device = null, live_inode = null, files = '[]', debt = '[]', ttl_ms = l.hold_ttl_ms,
+         live_device = null, live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), ttl_ms = l.hold_ttl_ms,
          operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
          expires_at = t + @schema@.span(l.hold_ttl_ms), renewed_at = t
+   where x.id = l.id;
+end $body$;
+
+-- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
+-- It has run out, so that whoever comes next proves that first.
+create or replace function @schema@.leave_unproven(l @schema@.leases, t timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  update @schema@.leases x
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+         live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), expires_at = t, renewed_at = t,
+         reason = 'its holder is done; files that another command left are not proven yet'
    where x.id = l.id;
 end $body$;
 
@@ -113,6 +125,8 @@ begin
     perform @schema@.quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
     perform @schema@.hand_back(l, t);
+  elsif @schema@.to_others(l.debt) <> '[]' then
+    perform @schema@.leave_unproven(l, t);
   else
     perform @schema@.finish(l.id, how, coalesce(l.reason, ''), true, t);
   end if;
@@ -175,6 +189,8 @@ begin
   perform @schema@.leave_receipts(@schema@.records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    -- Said before; a second time would end the hold that it went back to.
+    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
     select coalesce((select @schema@.ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then

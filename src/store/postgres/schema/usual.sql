@@ -131,7 +131,7 @@ create or replace function @schema@.end_plainly(
       from @schema@.clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')
-       and not l.settled and l.hold_ttl_ms is null and l.bad is null and l.may_run_on is null
+       and not l.settled and l.hold_ttl_ms is null and l.bad is null and l.may_run_on is null and l.debt = '[]'
        and not exists (select 1 from @schema@.joins j where j.lease = l.id)
        and not exists (select 1 from @schema@.ticket_resources x where x.name = of_name and x.scope = of_scope)
     returning l as lease, t)
