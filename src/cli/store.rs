@@ -68,13 +68,18 @@ fn upkeep(store: &mut dyn Store) -> Result<&mut dyn Upkeep, Exit> {
 }
 
 fn init(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
-    let (done, about) = with(context, |store| Ok((store.init(STEP)?, store.about(STEP)?)))?;
+    // Who may set it up need not be one who may use it: then nothing is said of it.
+    let (done, about) = with(context, |store| Ok((store.init(STEP)?, store.about(STEP).ok())))?;
     let (word, text) = match done {
         Initialised::Applied => ("applied", "the store was set up, or brought to this version"),
         Initialised::Unchanged => ("unchanged", "nothing to do: the store is of this version"),
     };
-    let value = json!({"init": word, "store_id": about.store_id, "epoch": about.epoch});
-    Ok(answer(verb.json, &value, Some(format!("{text} (store {})", about.store_id))))
+    let value = json!({"init": word, "store_id": about.as_ref().map(|about| &about.store_id), "epoch": about.as_ref().map(|about| about.epoch)});
+    let of = about.map_or_else(
+        || " (using it takes the role locked_client)".to_owned(),
+        |about| format!(" (store {})", about.store_id),
+    );
+    Ok(answer(verb.json, &value, Some(format!("{text}{of}"))))
 }
 
 fn check(context: &Context, verb: &Plain) -> Result<Exit, Exit> {

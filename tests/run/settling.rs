@@ -271,7 +271,7 @@ fn a_bad_file_that_another_machine_could_not_see_is_quarantined_when_that_can_be
     let kept = stage.world.root().join("entry.json");
     std::fs::rename(&entry, &kept).expect("hidden");
     // Seen from another machine the file is elsewhere, and nobody there can prove it.
-    stage.database().execute("update leases set host = 'elsewhere' where ended_at is null", []).expect("moved");
+    stage.world.database().execute("update leases set host = 'elsewhere' where ended_at is null", []).expect("moved");
     silent(stage.locked(2).args(["-n", "-r", RESOURCE, "true"]));
     assert_eq!(stage.state(), None);
     std::fs::rename(&kept, &entry).expect("back");
