@@ -39,8 +39,12 @@ impl Machine {
         ip(&["link", "add", &wire, "type", "veth", "peer", "name", &far, "netns", &namespace]);
         ip(&["address", "add", &format!("{here}/30"), "dev", &wire]);
         ip(&["link", "set", &wire, "up"]);
-        ip(&["-n", &namespace, "address", "add", &format!("{there}/30"), "dev", &far]);
-        ip(&["-n", &namespace, "link", "set", &far, "up"]);
+        // Not `ip -n`, which mounts things besides, and may not where the root is no mount of its own (chroot).
+        let inside = |args: &[&str]| {
+            ends(Command::new("nsenter").arg(format!("--net=/run/netns/{namespace}")).arg("ip").args(args), 0);
+        };
+        inside(&["address", "add", &format!("{there}/30"), "dev", &far]);
+        inside(&["link", "set", &far, "up"]);
         let listener = TcpListener::bind((here.as_str(), 0)).expect("the wire's end");
         let heard = listener.local_addr().expect("an address").port();
         std::thread::spawn(move || hand_on(&listener, port));
