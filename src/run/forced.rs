@@ -82,7 +82,8 @@ pub(super) fn run(
         }
     };
     let words = Words::forced(job, live, in_refuge);
-    let recorded = note(job, &words, &before, spool::Ends::unseen(), Vec::new());
+    let recorded =
+        note(job, &words, &before, spool::Ends::unseen(job.plan.remote.then_some(job.options.times.ttl)), Vec::new());
     let what = match &recorded {
         Ok(()) => "the ledger will be told".to_owned(),
         Err(why) => format!("nothing could be recorded: {why}"),

@@ -100,7 +100,8 @@ pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Sto
 /// The entry, if its run has ended.
 fn ended(state: &StateDir, path: &Path) -> Option<Entry> {
     let entry = read(path)?;
-    if !matches!(&entry.news, News::Forced(forced) if forced.end == ForcedEnd::Unsettled) {
+    let unseen = |end: &ForcedEnd| matches!(end, ForcedEnd::Unsettled | ForcedEnd::Lingers { .. });
+    if !matches!(&entry.news, News::Forced(forced) if unseen(&forced.end)) {
         return Some(entry);
     }
     match state::probe(state, entry.grant, entry.live) {
@@ -121,9 +122,12 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Nobody has seen it end.
-    pub(super) fn unseen() -> Self {
-        Self { whole: ForcedEnd::Unsettled, apart: Vec::new() }
+    /// Nobody has seen it end. Where its effect does not stop with its processes it may run on: `remote` is for how long
+    /// nobody is let in.
+    pub(super) fn unseen(remote: Option<Duration>) -> Self {
+        let reason = "it was killed, and its effect may still be running elsewhere".to_owned();
+        let whole = remote.map_or(ForcedEnd::Unsettled, |lasts| ForcedEnd::Lingers { reason, lasts });
+        Self { whole, apart: Vec::new() }
     }
 }
 

@@ -214,3 +214,22 @@ fn what_a_stopped_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
     }
     assert_eq!(stage.status()[0]["state"], "remote");
 }
+
+#[test]
+fn what_a_killed_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
+    let stage = Stage::bare();
+    down(&stage);
+    let mut command = stage.locked(1);
+    let sudo = in_front(&stage.world.script("sudo", "exec \"$@\""));
+    command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
+    let run = Held::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
+    let keeper = child_of(run.pid());
+    let child = child_of(keeper);
+    kill(keeper);
+    kill(run.pid());
+    so("the child dies with its keeper", || !lives(child));
+    back(&stage);
+    let said = says(&mut stage.shell(2, &["-n"], "true"), 75);
+    assert!(said.contains("its effect may still be running elsewhere"), "{said}");
+    assert_eq!(stage.status()[0]["state"], "remote");
+}
