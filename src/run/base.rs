@@ -12,8 +12,8 @@ use crate::store::{Ended, Ending, FileRecord, Granted, Receipt, Renewal, Settlem
 use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
+use super::ending::settle_within;
 use super::files;
-use super::hold::settle_within;
 use super::job::Job;
 use super::proof::{self, Bad, Proof};
 

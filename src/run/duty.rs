@@ -14,8 +14,8 @@ use crate::terms::{FencingToken, GrantId};
 
 use super::Before;
 use super::account;
+use super::ending::settle_within;
 use super::forced;
-use super::hold;
 use super::job::Job;
 use super::spool::{self, News};
 
@@ -150,7 +150,7 @@ impl Duty for KeeperDuty<'_> {
         let grant = self.job.grant;
         if let Some(store) = self.store() {
             // A ticket that stays is skipped: its live file's lock falls with us.
-            let _skipped_otherwise = store.leave_queue(grant, hold::settle_within(store.as_ref()));
+            let _skipped_otherwise = store.leave_queue(grant, settle_within(store.as_ref()));
         }
     }
 
@@ -201,7 +201,7 @@ impl Duty for KeeperDuty<'_> {
         }
         loop {
             let settled = self.store().map(|store| {
-                let limit = hold::settle_within(store.as_ref());
+                let limit = settle_within(store.as_ref());
                 job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit)
             });
             if let Some(Ok(release)) = settled {

@@ -16,7 +16,8 @@ use crate::terms::GrantId;
 
 use super::base;
 use super::duty::Words;
-use super::hold::{self, Ended};
+use super::ending::Ended;
+use super::hold;
 use super::job::Job;
 use super::{Before, Context, Options, files, spool, tell};
 

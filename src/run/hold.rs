@@ -3,7 +3,6 @@
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsRawFd as _;
-use std::time::Duration;
 
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
@@ -12,28 +11,17 @@ use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal, Voice, Waiting};
-use crate::settle::Telling;
+use crate::report::{self, Refusal, Waiting};
 use crate::state::{LiveFile, StateDir};
-use crate::store::{
-    Claim, Distance, FileRecord, Granted, Mode, Owner, Release, Request, Settlement, Store, StoreError,
-};
-use crate::supervise::{self, Cause, Order, Outcome, Watch, Wrapper};
+use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Request, Store, StoreError};
+use crate::supervise::{self, Cause, Order, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
+use super::ending::{Ended, finish, give_back};
 use super::job::Job;
-use super::{Context, Options, account, arbiter, files, forced, on_lost, retry_witness, setting, tell};
-
-/// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
-/// connected to anew after a long command.
-pub(super) fn settle_within(store: &dyn Store) -> Duration {
-    match store.distance() {
-        Distance::Near => Duration::from_secs(2),
-        Distance::Far => Duration::from_secs(8),
-    }
-}
+use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -78,11 +66,11 @@ fn attempt(
         state: &state,
         store,
     };
-    // Order: live file, keeper, connection. The keeper is forked while there is no thread and no connection.
     let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
     let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
-    // Order: before the keeper. What a store starts for itself is none of the tree that we stop.
+    // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
+    // forked while there is no thread and no connection.
     let opened = super::entry::open_for_keeper(context, &state, &job.store).and_then(|mut store| {
         store.prepare()?;
         Ok(store)
@@ -101,18 +89,6 @@ fn attempt(
         super::litter::sweep(context, &state, &job.store);
     }
     exit.map(|ended| ended.exit)
-}
-
-pub(super) struct Ended {
-    pub(super) exit: Exit,
-    /// The lease may still stand: the keeper goes on with it, or it runs out.
-    pub(super) unsettled: bool,
-}
-
-impl From<Exit> for Ended {
-    fn from(exit: Exit) -> Self {
-        Self { exit, unsettled: false }
-    }
 }
 
 fn under_watch(
@@ -171,16 +147,6 @@ fn under_watch(
             Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
-}
-
-/// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
-/// take it, the live file stays as the proof that nobody has it.
-fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
-    let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
-    let settlement = Settlement::whole(base::undone(granted), Vec::new());
-    let back = store.settle(&job.holding(&tokens), &settlement, settle_within(store));
-    let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
-    Ended { exit, unsettled: back.is_err() }
 }
 
 fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn Store) -> Result<Obtained, StoreError> {
@@ -254,67 +220,6 @@ fn granted_run(
         }
     };
     Ok(finish(job, outcome, &before, words, store, wrapper))
-}
-
-/// Everything from here on yields values: no path out of it forgets the lease.
-fn finish(
-    job: &Job<'_>,
-    outcome: Outcome,
-    before: &[super::Before],
-    words: &Words,
-    store: &mut dyn Store,
-    wrapper: Wrapper,
-) -> Ended {
-    let (mut decision, receipts) = job.decide(outcome, before, &words.carried);
-    let proofs = receipts.len();
-    let limit = settle_within(store);
-    let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
-    let (word, why) = account::account_of(outcome, &decision, &settled);
-    job.context.account.ended(word, words.held(job), why.as_deref());
-    let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
-    if !store.keeps() {
-        // What a ledger would have kept for the session is free again; the store says so itself where it matters.
-        decision.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
-    }
-    let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
-    tell::tell(job, outcome, &decision, now.as_deref());
-    if job.context.voice == Voice::Verbose {
-        report::say(&report::settled(&decision, &job.plan.resources, proofs));
-    }
-    let mut lost = outcome.cause().filter(|cause| cause.is_loss());
-    let mut ended = Ended::from(decision.exit);
-    match settled {
-        // The keeper goes on with it for as long as the process lives.
-        Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
-            wrapper.leave_to_keeper();
-            ended.unsettled = true;
-        }
-        Ok(Release::Released) => wrapper.dismiss(),
-        Ok(Release::NotOurs) => {
-            wrapper.dismiss();
-            if lost.is_none() {
-                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref()));
-                (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
-            }
-        }
-        Err(error) => {
-            report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
-            wrapper.leave_to_keeper();
-            ended.unsettled = true;
-        }
-    }
-    // Order: after the settling, so that whom the command tells finds the lease as it is.
-    if let Some(cause) = lost {
-        on_lost::run(job, cause);
-    }
-    ended
-}
-
-/// Who has what was ours, if the store can say.
-fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
-    let live = store.leases(Some(&job.plan.resources), settle_within(store)).ok()?;
-    let other = live.iter().find(|lease| lease.grant != job.grant)?;
-    Some(format!("{} ({})", other.session, other.label))
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

@@ -6,6 +6,7 @@ mod account;
 mod arbiter;
 mod base;
 mod duty;
+mod ending;
 mod entry;
 mod files;
 mod forced;

@@ -77,8 +77,7 @@ pub trait Store {
     /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
     /// waits for that; others just let the time pass.
     #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
-    fn await_change(&mut self, resources: &[Resource], span: Duration) {
-        let _anything_may = resources;
+    fn await_change(&mut self, _resources: &[Resource], span: Duration) {
         std::thread::sleep(span.max(Duration::from_millis(1)));
     }
 

@@ -1,0 +1,109 @@
+//! The end of a run under a lease: what its outcome means, told to the store and to people.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::exit::{self, Exit};
+use crate::report::{self, Voice};
+use crate::settle::Telling;
+use crate::store::{Distance, Granted, Release, Settlement, Store, StoreError};
+use crate::supervise::{Cause, Outcome, Wrapper};
+use crate::terms::FencingToken;
+
+use super::duty::Words;
+use super::hold::refuse;
+use super::job::Job;
+use super::{account, base, on_lost, tell};
+
+/// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
+/// connected to anew after a long command.
+pub(super) fn settle_within(store: &dyn Store) -> Duration {
+    match store.distance() {
+        Distance::Near => Duration::from_secs(2),
+        Distance::Far => Duration::from_secs(8),
+    }
+}
+
+/// How a run ended.
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    /// The lease may still stand: the keeper goes on with it, or it runs out.
+    pub(super) unsettled: bool,
+}
+
+impl From<Exit> for Ended {
+    fn from(exit: Exit) -> Self {
+        Self { exit, unsettled: false }
+    }
+}
+
+/// Something failed between the grant and the child. Nothing was run, so the lease goes back; if the store does not
+/// take it, the live file stays as the proof that nobody has it.
+pub(super) fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
+    let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
+    let settlement = Settlement::whole(base::undone(granted), Vec::new());
+    let back = store.settle(&job.holding(&tokens), &settlement, settle_within(store));
+    let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
+    Ended { exit, unsettled: back.is_err() }
+}
+
+/// Everything from here on yields values: no path out of it forgets the lease.
+pub(super) fn finish(
+    job: &Job<'_>,
+    outcome: Outcome,
+    before: &[super::Before],
+    words: &Words,
+    store: &mut dyn Store,
+    wrapper: Wrapper,
+) -> Ended {
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried);
+    let proofs = receipts.len();
+    let limit = settle_within(store);
+    let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
+    let (word, why) = account::account_of(outcome, &decision, &settled);
+    job.context.account.ended(word, words.held(job), why.as_deref());
+    let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
+    if !store.keeps() {
+        // What a ledger would have kept for the session is free again; the store says so itself where it matters.
+        decision.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+    }
+    let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
+    tell::tell(job, outcome, &decision, now.as_deref());
+    if job.context.voice == Voice::Verbose {
+        report::say(&report::settled(&decision, &job.plan.resources, proofs));
+    }
+    let mut lost = outcome.cause().filter(|cause| cause.is_loss());
+    let mut ended = Ended::from(decision.exit);
+    match settled {
+        // The keeper goes on with it for as long as the process lives.
+        Ok(Release::Released) if matches!(outcome, Outcome::Stuck { .. }) => {
+            wrapper.leave_to_keeper();
+            ended.unsettled = true;
+        }
+        Ok(Release::Released) => wrapper.dismiss(),
+        Ok(Release::NotOurs) => {
+            wrapper.dismiss();
+            if lost.is_none() {
+                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref()));
+                (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
+            }
+        }
+        Err(error) => {
+            report::say(&report::kept_by_keeper(&job.wanted(), &error.to_string()));
+            wrapper.leave_to_keeper();
+            ended.unsettled = true;
+        }
+    }
+    // Order: after the settling, so that whom the command tells finds the lease as it is.
+    if let Some(cause) = lost {
+        on_lost::run(job, cause);
+    }
+    ended
+}
+
+/// Who has what was ours, if the store can say.
+fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
+    let live = store.leases(Some(&job.plan.resources), settle_within(store)).ok()?;
+    let other = live.iter().find(|lease| lease.grant != job.grant)?;
+    Some(format!("{} ({})", other.session, other.label))
+}
