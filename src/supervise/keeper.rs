@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
@@ -11,8 +11,8 @@ use crate::clock::{Clock, Moment};
 use super::course::{Act, Course, Phase};
 use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
-use super::unix::{self, Changed, Process, Side, Signals, Timer};
-use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
+use super::unix::{self, Changed, Process, Signals, Timer};
+use super::{Cause, Duty, Outcome, Watch, tree};
 
 /// How long a lease is held for a process that could not be stopped: 2 hours.
 const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
@@ -36,135 +36,32 @@ const WAKES_AGAIN: Duration = Duration::from_millis(20);
 /// once.
 const WRAPPER_SETTLES: Duration = Duration::from_secs(5);
 
-/// Forks the keeper. It idles until the wrapper says "go", and takes the request back when the wrapper dies before.
-/// Only while this process has one thread. `keep` are descriptors that the keeper needs (the live file's lock).
-///
-/// # Errors
-/// When the system has no process or descriptor left.
-pub fn hire<D: Duty>(order: &Order, watch: Watch, clock: &dyn Clock, keep: &[RawFd], duty: D) -> io::Result<Wrapper> {
-    let spared = tree::children_of_ours();
-    let (ours, theirs) = Link::pair()?;
-    match unix::fork()? {
-        Side::Parent(pid) => {
-            drop(theirs);
-            unix::become_subreaper()?;
-            Ok(Wrapper::new(ours, pid, spared, watch, order.entry))
-        }
-        Side::Child => {
-            drop(ours);
-            let work = std::panic::AssertUnwindSafe(|| keep_watch(order, watch, clock, keep, theirs, duty));
-            let ended = std::panic::catch_unwind(work);
-            unix::leave(if matches!(ended, Ok(Ok(()))) { 0 } else { crate::exit::INTERNAL });
-        }
-    }
-}
-
-fn keep_watch<D: Duty>(
-    order: &Order,
-    watch: Watch,
-    clock: &dyn Clock,
-    keep: &[RawFd],
-    link: Link,
-    mut duty: D,
-) -> io::Result<()> {
-    unix::default_sigchld();
-    let signals = Signals::open(unix::bit(libc::SIGCHLD), u64::MAX)?;
-    let timer = Timer::new()?;
-    unix::become_subreaper()?;
-    let words = match link.hear(None)? {
-        Some(Heard::Said(Word::Go(words))) => words,
-        Some(Heard::Said(_)) => return Ok(()),
-        Some(Heard::Dead) | None => {
-            duty.abandon();
-            return Ok(());
-        }
-    };
-    let begin = duty.begin(&words).map_err(io::Error::other)?;
-    let mut course = Course::new(watch, begin.sent, begin.lasts);
-    if let Some(cause) = lost_already(&mut course, &link, &mut duty, clock)? {
-        return nothing_runs(&link, &mut duty, Outcome::Stopped(cause), course.ends_at());
-    }
-    let child = match child::spawn(order, &begin.variables)? {
-        Ok(pid) => pid,
-        Err(errno) => return nothing_runs(&link, &mut duty, Outcome::NeverStarted(errno), course.ends_at()),
-    };
-    link.say(&Tale::Spawned(child))?;
-    unix::own_group()?;
-    // Order: the handle before the number is used again. A wrapper that is dead already is noticed by its socket.
-    let parent = std::os::unix::process::parent_id().cast_signed();
-    let wrapper = Process::open(parent).ok().map(|process| (parent, process));
-    let mut own: Vec<RawFd> = vec![link.as_fd().as_raw_fd(), signals.as_fd().as_raw_fd(), timer.as_fd().as_raw_fd()];
-    own.extend(keep);
-    own.extend(wrapper.as_ref().map(|(_, process)| process.as_fd().as_raw_fd()));
-    unix::null_stdio()?;
-    // Order: what the duty has opened is closed by the duty, not behind its back.
-    duty.hang_up();
-    unix::close_all_but(&own);
-    let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
-    let (wake_until, settle_at) = (None, None);
-    let keeper =
-        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, wake_until, settle_at };
-    let worked = keeper.work();
-    // Nobody else may: in a container the first process often does not.
-    unix::reap_all();
-    worked
-}
-
-/// The grant may be of long ago: the files of a predecessor were proven meanwhile, or we were frozen. Then it is
-/// renewed before anything is started.
-fn lost_already<D: Duty>(
-    course: &mut Course,
-    link: &Link,
-    duty: &mut D,
-    clock: &dyn Clock,
-) -> io::Result<Option<Cause>> {
-    let sent = clock.now();
-    if course.act(sent) == Act::Wait {
-        return Ok(None);
-    }
-    link.say(&Tale::Asking)?;
-    let beat = duty.renew(course.patience_while_nothing_runs());
-    match course.beaten_while_nothing_runs(beat, sent, clock.now()) {
-        Act::Stop(cause) => Ok(Some(cause)),
-        _ => {
-            link.say(&Tale::Renewed { stop_at: ms(course.stop_at()) })?;
-            Ok(None)
-        }
-    }
-}
-
-/// Nothing runs; the wrapper settles, and if it dies before, we do.
-fn nothing_runs<D: Duty>(link: &Link, duty: &mut D, outcome: Outcome, ends_at: Moment) -> io::Result<()> {
-    link.say(&Tale::Ended(outcome))?;
-    if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
-        duty.finish(outcome, ends_at);
-    }
-    Ok(())
-}
-
-fn ms(moment: Moment) -> u64 {
+/// For the link.
+pub(super) fn ms(moment: Moment) -> u64 {
     u64::try_from(moment.0.as_millis()).unwrap_or(u64::MAX)
 }
 
-struct Keeper<'a, D> {
-    watch: Watch,
-    clock: &'a dyn Clock,
-    link: Link,
-    signals: Signals,
-    timer: Timer,
-    duty: D,
-    child: i32,
-    course: Course,
-    editors: Option<Editors>,
-    wrapper: Option<(i32, Process)>,
+/// The keeper at its work; `hire` makes it.
+pub(super) struct Keeper<'a, D> {
+    pub(super) watch: Watch,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) link: Link,
+    pub(super) signals: Signals,
+    pub(super) timer: Timer,
+    pub(super) duty: D,
+    pub(super) child: i32,
+    pub(super) course: Course,
+    pub(super) editors: Option<Editors>,
+    pub(super) wrapper: Option<(i32, Process)>,
     /// Until then a wrapper that stopped with its job is woken.
-    wake_until: Option<Moment>,
+    pub(super) wake_until: Option<Moment>,
     /// Then a stopped tree's lease is settled without the wrapper.
-    settle_at: Option<Moment>,
+    pub(super) settle_at: Option<Moment>,
 }
 
 impl<D: Duty> Keeper<'_, D> {
-    fn work(mut self) -> io::Result<()> {
+    /// Until the wrapper has settled, or we have.
+    pub(super) fn work(mut self) -> io::Result<()> {
         loop {
             self.timer.set(self.wake_at())?;
             let ready = unix::wait_readable(&[self.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()], None)?;

@@ -16,6 +16,7 @@ mod child;
 mod course;
 mod editor;
 mod foreground;
+mod hire;
 mod keeper;
 mod link;
 mod tree;
@@ -34,7 +35,7 @@ use crate::exit::Exit;
 use crate::terms::Times;
 
 pub use child::{replace, shell_fallback};
-pub use keeper::hire;
+pub use hire::hire;
 pub use wrapper::Wrapper;
 
 /// What to run, as bytes from door to door.
