@@ -5,6 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::authority::Authority;
+use crate::world::cluster::program;
+use crate::world::ward;
 
 /// No single step of the server takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,7 +28,6 @@ host    all all      all trust
 #[derive(Debug)]
 pub(crate) struct Cluster {
     root: tempfile::TempDir,
-    programs: PathBuf,
     server: Child,
     pub(crate) authority: Authority,
     pub(crate) port: u16,
@@ -36,22 +37,22 @@ impl Cluster {
     /// Starts one with the certificate `good`, TLS on, and one user per rule.
     pub(crate) fn start() -> Self {
         let root = tempfile::Builder::new().prefix("locked-dsn-").tempdir().expect("directory");
-        let (programs, directory) = (programs(), root.path());
+        let directory = root.path();
         for name in ["ca", "home"] {
             std::fs::create_dir(directory.join(name)).expect(name);
         }
         let authority = Authority::new(&directory.join("ca"));
         own(directory);
         let data = directory.join("data");
-        let made = as_server(&programs.join("initdb"))
+        let made = as_server(&program("initdb"))
             .args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "-D"])
             .arg(&data)
             .output()
             .expect("initdb runs");
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         std::fs::write(data.join("pg_hba.conf"), RULES).expect("rules");
-        let port = free_port();
-        let mut server = as_server(&programs.join("postgres"));
+        let port = ward::free_port();
+        let mut server = as_server(&program("postgres"));
         server
             .args(["-F", "-D"])
             .arg(&data)
@@ -65,7 +66,7 @@ impl Cluster {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(directory.join("log")).expect("log"));
-        let mut cluster = Self { root, programs, server: spawn(&mut server, &data, &authority), authority, port };
+        let mut cluster = Self { root, server: spawn(&mut server, &data, &authority), authority, port };
         cluster.wait_for("it answers", |cluster| cluster.ask("select 1").is_some());
         cluster
             .ask("create user certuser; create user nossl; create user onlyssl; create user scram password 'hunter2'")
@@ -97,7 +98,7 @@ impl Cluster {
 
     /// psql with this string in a world with this home and nothing else: its answer, or what it says.
     pub(crate) fn psql(&self, text: &str, home: &Path, question: &str) -> Result<String, String> {
-        let output = Command::new(self.programs.join("psql"))
+        let output = Command::new(program("psql"))
             .args(["-XwAtq", "-d", text, "-c", question])
             .env_clear()
             .env("HOME", home)
@@ -171,19 +172,6 @@ fn configure(data: &Path, authority: &Authority, certificate: &str) {
     std::fs::write(data.join("postgresql.auto.conf"), text).expect("configuration");
 }
 
-/// Where the server's programs are: on Debian not on PATH.
-fn programs() -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut debian: Vec<_> = versions.map(|entry| entry.path().join("bin")).collect();
-    debian.sort();
-    let asked = Command::new("pg_config").arg("--bindir").output().ok();
-    let asked = asked.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut all = debian.into_iter().rev().chain(asked).chain(std::env::split_paths(&path));
-    let whole = |directory: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| directory.join(name).exists());
-    all.find(whole).expect("PostgreSQL's programs are here; install/test brings them")
-}
-
 /// A program as the server's user, who must not be root; it dies with the test.
 pub(crate) fn as_server(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
@@ -201,9 +189,4 @@ pub(crate) fn own(directory: &Path) {
             Command::new("chown").args(["-R", "postgres:postgres"]).arg(directory).status().expect("chown runs");
         assert!(status.success(), "chown");
     }
-}
-
-/// A port that nobody has right now.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("port").port()
 }

@@ -1,12 +1,12 @@
 //! Through a real pgbouncer, which keeps some of the server's words to itself.
 
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, as_server, own};
 use super::matrix::{QUESTION, ours};
+use crate::world::ward;
 
 /// A pooler in transaction mode before a cluster; gone with the value.
 struct Pooler {
@@ -18,7 +18,7 @@ struct Pooler {
 impl Pooler {
     fn before(cluster: &Cluster) -> Self {
         let directory = tempfile::Builder::new().prefix("locked-dsn-").tempdir().expect("directory");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("port").port();
+        let port = ward::free_port();
         let path = directory.path().display();
         let text = format!(
             "[databases]\n* = host={} port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\

@@ -196,14 +196,19 @@ fn twenty_who_tell_at_once_tell_each_run_once() {
     assert_eq!(stage.history().len(), 5);
 }
 
+/// A forced run of a program whose effect does not stop with its processes.
+fn forced_beyond(stage: &Stage) -> Held {
+    let mut command = stage.locked(1);
+    let sudo = in_front(&stage.world.script("sudo", "exec \"$@\""));
+    command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
+    Held::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]))
+}
+
 #[test]
 fn what_a_stopped_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
     let stage = Stage::bare();
     down(&stage);
-    let mut command = stage.locked(1);
-    let sudo = in_front(&stage.world.script("sudo", "exec \"$@\""));
-    command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
-    let run = Held::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
+    let run = forced_beyond(&stage);
     let keeper = child_of(run.pid());
     kill(run.pid());
     so("the keeper ends", || !lives(keeper));
@@ -219,10 +224,7 @@ fn what_a_stopped_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
 fn what_a_killed_forced_run_may_still_do_keeps_everybody_out_for_its_ttl() {
     let stage = Stage::bare();
     down(&stage);
-    let mut command = stage.locked(1);
-    let sudo = in_front(&stage.world.script("sudo", "exec \"$@\""));
-    command.env("PATH", sudo).args(FORCE).args(["--ttl", "1h", "-r", RESOURCE]);
-    let run = Held::start(command.args(["sudo", "sh", "-c", "echo up; exec sleep 600"]));
+    let run = forced_beyond(&stage);
     let keeper = child_of(run.pid());
     let child = child_of(keeper);
     kill(keeper);

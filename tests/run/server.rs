@@ -4,21 +4,13 @@
 use std::fs;
 use std::process::Command;
 
-use locked::store::{Initialised, PostgresStore, Schema, With};
-use tokio_postgres::NoTls;
-
 use super::stage::{DOTENV, FILE, RESOURCE, Stage, contains, ends, says, silent, text};
 use crate::world::cluster;
-use crate::world::ends::LIMIT;
 
 /// A database of its own with our schema; its address.
 fn database(name: &str) -> String {
     let server = cluster::shared();
-    server.sql(&format!("create database {name}"));
-    let mut config = server.config("postgres");
-    config.dbname(name);
-    let mut admin = PostgresStore::new(config, Box::new(With(NoTls)), Schema::default());
-    assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
+    server.database(name);
     let socket = server.socket().display().to_string().replace('/', "%2F");
     format!("postgres://postgres@{socket}:{}/{name}", server.port())
 }

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use locked::store::{Initialised, PostgresStore, Schema, With};
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
+use super::ends::LIMIT;
 use super::ward::{self, Ward};
 
 /// Runs the server, and runs it again after it ended, once it is told to by a file; on USR1 it ends with it.
@@ -111,6 +113,15 @@ impl Cluster {
             assert!(Instant::now() < until, "the server does not come up: {error}\n{log}");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// A database of its own with the schema `locked`, which the program takes for granted.
+    pub(crate) fn database(&self, name: &str) {
+        self.sql(&format!("create database {name}"));
+        let mut config = self.config("postgres");
+        config.dbname(name);
+        let mut admin = PostgresStore::new(config, Box::new(With(NoTls)), Schema::default());
+        assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
     }
 
     /// Where its socket is.

@@ -16,15 +16,11 @@ fn there(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("install/sql").join(path)
 }
 
-/// A database of its own with the schema `locked`, which the program takes for granted.
+/// A database of its own, and the users of a lab.
 fn database(name: &str) -> &'static Cluster {
     drop(Lab::running(Way::Direct));
     let server = cluster::shared();
-    server.sql(&format!("create database {name}"));
-    let mut config = server.config("postgres");
-    config.dbname(name);
-    let mut admin = PostgresStore::new(config, Box::new(With(NoTls)), Schema::default());
-    assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
+    server.database(name);
     server
 }
 
