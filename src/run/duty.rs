@@ -205,6 +205,8 @@ impl Duty for KeeperDuty<'_> {
                 job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit)
             });
             if let Some(Ok(release)) = settled {
+                // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
+                self.store = None;
                 state::discard(job.state, job.grant);
                 self.give_account(outcome, &decision, release);
                 return;
