@@ -39,7 +39,7 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// A repository's file wants what only a trusted one may.
-    #[error("{path:?} came with the repository and sets store.{key}, which leads where its author likes")]
+    #[error("{path:?} came with the repository and sets {key}, which only the machine's owner or you may")]
     Untrusted {
         /// Which file.
         path: PathBuf,
@@ -49,10 +49,12 @@ pub enum ConfigError {
         own: PathBuf,
     },
     /// What should be the name of a variable is none.
-    #[error("{path:?}: store.url_env is no name of a variable")]
+    #[error("{path:?}: {key} has what is no name of a variable")]
     NoName {
         /// Which file.
         path: PathBuf,
+        /// Where in it.
+        key: &'static str,
     },
     /// The variable that a file names is not set.
     #[error("{path:?} takes the store's address from {variable}, which is not set")]
@@ -77,14 +79,10 @@ impl ConfigError {
         match self {
             Self::Unreadable { .. } | Self::NoFile { .. } => "make it readable, or remove it".to_owned(),
             Self::Malformed { .. } => "mend that line".to_owned(),
-            Self::Choice { .. } | Self::NoName { .. } => {
-                "for example: store = { url_env = \"DATABASE_URL\" }".to_owned()
-            }
+            Self::NoName { .. } => "letters, digits and _ alone, no digit first".to_owned(),
+            Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
             Self::Untrusted { own, .. } => {
-                format!(
-                    "put it into {}, or name a variable there: store = {{ url_env = \"DATABASE_URL\" }}",
-                    own.display()
-                )
+                format!("put it into {}; a repository may say store = {{ url_env = \"DATABASE_URL\" }}", own.display())
             }
             Self::Unset { variable, .. } => format!("export {variable}=postgres://…"),
             Self::NotText(_) => "write it as text, other bytes percent-encoded".to_owned(),

@@ -13,6 +13,16 @@ use super::{ConfigError, Layer};
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) store: Option<Store>,
+    pub(super) session: Option<Session>,
+}
+
+/// `[session]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Session {
+    /// Variables that name the session.
+    #[serde(default)]
+    pub(super) env: Vec<String>,
 }
 
 /// `store = { … }`. No `Debug` of what it holds: an address can have a password.
@@ -110,7 +120,7 @@ mod tests {
     fn a_mistake_is_told_with_its_place_and_without_its_value() {
         let table = [
             ("store = {", "line 1, column 10: "),
-            ("\nstor = 1\n", "line 2, column 1: unknown field `stor`, expected `store`"),
+            ("\nstor = 1\n", "line 2, column 1: unknown field `stor`, expected `store` or `session`"),
             ("store = { uri = \"postgres://u:hunter2@h\" }", "line 1, column 11: unknown field `uri`, expected one of"),
             ("store = \"postgres://u:hunter2@h\"", "line 1, column 9: a value of the wrong type, expected"),
             ("store = { url = 1 }", "line 1, column 17: a value of the wrong type, expected a string"),

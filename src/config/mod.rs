@@ -9,8 +9,10 @@
 mod error;
 mod file;
 mod layers;
+mod session;
 mod store;
 
 pub use error::ConfigError;
 pub use layers::{Layer, Places};
+pub use session::session_variables;
 pub use store::{Address, OnUnreachable, StoreSetting, store};

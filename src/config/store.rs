@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::file::{self, InSops, Store};
-use super::{ConfigError, Layer, Places};
+use super::{ConfigError, Layer, Places, session};
 
 /// Where the store is, as far as the settings say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -116,7 +116,10 @@ fn of_file(
     env: &dyn Fn(&str) -> Option<OsString>,
     places: &Places,
 ) -> Result<Option<StoreSetting>, ConfigError> {
-    let Some(store) = file::read(path, layer)?.and_then(|file| file.store) else { return Ok(None) };
+    let Some(file) = file::read(path, layer)? else { return Ok(None) };
+    // Here, since every command with a lease comes this way.
+    file.session.as_ref().map_or(Ok(()), |session| session::check(path, layer, session, places))?;
+    let Some(store) = file.store else { return Ok(None) };
     if let Some(key) = foreign(&store).filter(|_| !layer.is_trusted()) {
         let own = places.user.clone().unwrap_or_else(|| places.system.clone());
         return Err(ConfigError::Untrusted { path: path.to_owned(), key, own });
@@ -148,23 +151,19 @@ fn of_file(
 /// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock.
 fn foreign(store: &Store) -> Option<&'static str> {
     [
-        (store.url.is_some(), "url"),
-        (store.url_sops.is_some(), "url_sops"),
-        (store.via.is_some(), "via"),
-        (store.on_unreachable == Some(OnUnreachable::Local), "on_unreachable"),
-        (store.advisory, "advisory"),
+        (store.url.is_some(), "store.url"),
+        (store.url_sops.is_some(), "store.url_sops"),
+        (store.via.is_some(), "store.via"),
+        (store.on_unreachable == Some(OnUnreachable::Local), "store.on_unreachable"),
+        (store.advisory, "store.advisory"),
     ]
     .into_iter()
     .find_map(|(set, key)| set.then_some(key))
 }
 
 fn in_variable(path: &Path, variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<String, ConfigError> {
-    // Only what is a name: it is repeated in our messages, for pasting.
-    let starts = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    let is_name = variable.bytes().all(|byte| starts(byte) || byte.is_ascii_digit())
-        && variable.bytes().next().is_some_and(starts);
-    if !is_name {
-        return Err(ConfigError::NoName { path: path.to_owned() });
+    if !session::is_name(variable) {
+        return Err(ConfigError::NoName { path: path.to_owned(), key: "store.url_env" });
     }
     let unset = || ConfigError::Unset { path: path.to_owned(), variable: variable.to_owned() };
     let value = env(variable).filter(|value| !value.is_empty()).ok_or_else(unset)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::StoreSetting;
+use crate::config::{self, Places, StoreSetting};
 use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::{Patience, Witness};
@@ -24,7 +24,10 @@ use super::{Account, spool};
 /// When `--session` or `LOCKED_SESSION` makes no sense: the refusal to say.
 pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, Refusal> {
     let option = option.map(|id| OsString::from(id.whole()));
-    let variables = Variable::ready();
+    let places = Places::around(&env_of(context), &[]);
+    // A file that cannot be followed is refused where the store is asked for, which is where a session matters.
+    let own = config::session_variables(&places).unwrap_or_default();
+    let variables: Vec<Variable> = own.iter().map(|name| Variable::named(name)).chain(Variable::ready()).collect();
     let processes = ProcFs::new();
     let boot_id = context.clock.boot_id();
     let host = ProcFs::host();

@@ -152,3 +152,18 @@ fn a_server_that_is_not_there_or_says_no_stops_writers_with_the_reason() {
     );
     embedded_is_unused(&stage);
 }
+
+#[test]
+fn a_variable_that_the_user_names_tells_sessions_apart() {
+    let stage = Stage::new();
+    let config = user(&stage, "[session]\nenv = [\"MY_AGENT_ID\"]\n");
+    let agent = |id: &str, words: &[&str]| {
+        let mut command = stage.world.locked();
+        command.env_remove("LOCKED_SESSION").env("XDG_CONFIG_HOME", &config).env("MY_AGENT_ID", id).args(words);
+        command
+    };
+    silent(&mut agent("one", &["acquire", "server:web-1"]));
+    ends(&mut agent("two", &["-n", "-r", "server:web-1", "true"]), 75);
+    silent(&mut agent("one", &["-n", "-r", "server:web-1", "true"]));
+    silent(&mut agent("one", &["release", "server:web-1"]));
+}

@@ -65,11 +65,11 @@ fn the_nearest_word_counts() {
 #[test]
 fn a_repository_may_name_a_variable_and_nothing_else() {
     for (text, key) in [
-        (URL, "url"),
-        ("store = { url_sops = { file = \"x\", key = \"y\" } }", "url_sops"),
-        ("store = { url_env = \"DB\", via = \"ssh://h\" }", "via"),
-        ("store = { url_env = \"DB\", advisory = true }", "advisory"),
-        ("store = { url_env = \"DB\", on_unreachable = \"local\" }", "on_unreachable"),
+        (URL, "store.url"),
+        ("store = { url_sops = { file = \"x\", key = \"y\" } }", "store.url_sops"),
+        ("store = { url_env = \"DB\", via = \"ssh://h\" }", "store.via"),
+        ("store = { url_env = \"DB\", advisory = true }", "store.advisory"),
+        ("store = { url_env = \"DB\", on_unreachable = \"local\" }", "store.on_unreachable"),
     ] {
         // Refused also where another has the last word.
         let world = World::new("", "", text).with("DB", "postgres://x").with("LOCKED_STORE", "embedded");
@@ -77,6 +77,23 @@ fn a_repository_may_name_a_variable_and_nothing_else() {
         let own = World::new("", text, "").with("DB", "postgres://x");
         assert!(own.store().is_ok(), "{text}");
     }
+}
+
+#[test]
+fn who_one_is_is_for_the_user_to_say_and_not_for_a_repository() {
+    let variables = |world: &World| {
+        let at = |name: &str| world.place.path().join(name);
+        let places = Places { system: at("system"), user: Some(at("user")), repositories: Vec::new(), outside: true };
+        super::super::session_variables(&places).expect("names")
+    };
+    let [mine, all] = ["[session]\nenv = [\"MY_AGENT\"]\n", "[session]\nenv = [\"JOB\"]\n"];
+    assert_eq!(variables(&World::new(all, mine, "")), ["MY_AGENT"]);
+    assert_eq!(variables(&World::new(all, "", "")), ["JOB"]);
+    assert!(variables(&World::new("", "", mine)).is_empty());
+    assert!(matches!(World::new("", "", mine).store(), Err(ConfigError::Untrusted { key: "session.env", .. })));
+    assert!(World::new("", mine, "").store().is_ok());
+    let odd = World::new("", "[session]\nenv = [\"A B\"]\n", "");
+    assert!(matches!(odd.store(), Err(ConfigError::NoName { key: "session.env", .. })));
 }
 
 #[test]
