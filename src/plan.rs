@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::naming::{self, Namer, NamingError, Target};
-use crate::rules::{Change, Classification, Write};
+use crate::rules::{Change, Classification, Policy, Write};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What is to be done.
@@ -18,7 +18,7 @@ pub enum Plan {
         reason: String,
     },
     /// Hold these.
-    Hold(HoldPlan),
+    Hold(Box<HoldPlan>),
 }
 
 /// What is held, and which files may be written meanwhile.
@@ -34,6 +34,8 @@ pub struct HoldPlan {
     pub operation: String,
     /// Its effect does not stop with its processes on this machine (another user's, or another machine's).
     pub remote: bool,
+    /// On what terms the resources are held.
+    pub policy: Policy,
     /// Why, in one sentence.
     pub reason: String,
 }
@@ -82,8 +84,8 @@ pub fn draw(
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
     }
     let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
-    let (rule, operation, remote) = (class.rule, class.operation, class.remote);
-    Ok(Plan::Hold(HoldPlan { resources, files, rule, operation, remote, reason }))
+    let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
+    Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason })))
 }
 
 fn shown(path: &Path) -> String {

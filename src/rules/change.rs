@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::Policy;
+
 /// What is classified.
 #[derive(Clone, Copy)]
 pub struct Command<'a> {
@@ -41,6 +43,8 @@ pub struct Classification {
     pub operation: String,
     /// Its effect does not stop with its processes (it works on another machine): whoever stops them cannot stop it.
     pub remote: bool,
+    /// On what terms the resources are held.
+    pub policy: Policy,
     /// One sentence for `explain`: why it locks or passes.
     pub reason: String,
 }

@@ -5,10 +5,12 @@
 mod argument;
 mod change;
 mod golang;
+mod policy;
 mod sops;
 mod urfave;
 
 pub use change::{Asked, Change, Classification, Command, Stdout, Via, Write};
+pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
 
 use crate::terms::percent_encode;
@@ -30,6 +32,7 @@ pub fn classify(command: &Command<'_>) -> Classification {
         rule: None,
         writes: Vec::new(),
         remote: false,
+        policy: Policy::default(),
         operation: percent_encode(command.name.as_encoded_bytes()),
         reason: "no rule knows this program".to_owned(),
     }

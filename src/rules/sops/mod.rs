@@ -15,7 +15,7 @@ pub use hint::{LineEnds, hint};
 
 use self::request::{Act, Place, Request, request};
 use super::urfave::{Line, parse};
-use super::{Change, Classification, Command, Via, Write};
+use super::{Change, Classification, Command, Policy, Via, Write};
 use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Whether a program of this name is sops.
@@ -60,7 +60,14 @@ fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
         };
         return passes("sops.read", operation, reason);
     };
-    Classification { rule: Some(request.act.rule()), reason: why(request.act, first), operation, writes, remote: false }
+    Classification {
+        rule: Some(request.act.rule()),
+        reason: why(request.act, first),
+        operation,
+        writes,
+        remote: false,
+        policy: Policy::default(),
+    }
 }
 
 fn why(act: Act, write: &Write) -> String {
@@ -106,7 +113,7 @@ fn refused(operation: String, why: &dyn std::fmt::Display) -> Classification {
 }
 
 fn passes(rule: &'static str, operation: String, reason: String) -> Classification {
-    Classification { rule: Some(rule), writes: Vec::new(), operation, reason, remote: false }
+    Classification { rule: Some(rule), writes: Vec::new(), operation, reason, remote: false, policy: Policy::default() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,95 @@
+//! What a rule asks of the lease, besides the resources.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+/// On what terms the resources are held. Where several rules decide together, the strictest terms count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    /// How long the lease lives without a renew; none: as the settings have it.
+    pub ttl: Option<Duration>,
+    /// How long a request waits; none: as the settings have it.
+    pub wait: Option<Duration>,
+    /// The proof after the command.
+    pub canary: Canary,
+    /// What becomes of the lease when the command fails; none: by what it may have changed.
+    pub keep: Option<Keep>,
+    /// How long a lease is kept after a failure where no file tells what changed; none: 5 minutes.
+    pub keep_for: Option<Duration>,
+    /// How long the lease stays after success: what was triggered is still at work elsewhere.
+    pub hold_for: Option<Duration>,
+    /// What is waited for after success, the lease held: a command that ends when the work elsewhere does.
+    pub follow: Option<Follow>,
+    /// How long after its start a command that runs on for ever (an attached `up`) still holds the lease.
+    pub give_back: Option<Duration>,
+}
+
+/// The proof after a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Canary {
+    /// What the kind of resource has: a canary decrypt for SOPS files, none for the rest.
+    #[default]
+    Ready,
+    /// None.
+    Off,
+    /// Besides, this command must succeed.
+    Command(Vec<String>),
+}
+
+/// When a lease is kept after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keep {
+    /// Never: it is given back.
+    Never,
+    /// When something may have changed.
+    Changed,
+    /// Always.
+    Always,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Follow {
+    /// The newest run of this workflow in the repository that the command named (`gh run watch`).
+    Workflow {
+        /// As the command names it: file, path, id or display name.
+        workflow: String,
+        /// `OWNER/REPO` if the command says it.
+        repository: Option<String>,
+    },
+}
+
+impl Policy {
+    /// Both at once: longer leases, shorter patience, more proof, longer holds.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            ttl: self.ttl.max(other.ttl),
+            wait: shorter(self.wait, other.wait),
+            canary: self.canary.and(other.canary),
+            keep: self.keep.max(other.keep),
+            keep_for: self.keep_for.max(other.keep_for),
+            hold_for: self.hold_for.max(other.hold_for),
+            follow: self.follow.or(other.follow),
+            // What runs on for ever gives back only when everything in the line does.
+            give_back: self.give_back.zip(other.give_back).map(|(one, two)| one.max(two)),
+        }
+    }
+}
+
+fn shorter(one: Option<Duration>, two: Option<Duration>) -> Option<Duration> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(one.min(two)),
+        (one, two) => one.or(two),
+    }
+}
+
+impl Canary {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Command(one), _) | (_, Self::Command(one)) => Self::Command(one),
+            (Self::Off, Self::Off) => Self::Off,
+            _ => Self::Ready,
+        }
+    }
+}
