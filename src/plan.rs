@@ -26,6 +26,8 @@ pub enum Plan {
 pub struct HoldPlan {
     /// Sorted, unique.
     pub resources: Vec<Resource>,
+    /// Those of them that the rule names and no file stands for.
+    pub by_rule: Vec<Resource>,
     /// The files, each with its name.
     pub files: Vec<PlannedFile>,
     /// The rule that decided, if one did.
@@ -47,6 +49,15 @@ pub struct PlannedFile {
     pub write: Write,
     /// Its names.
     pub target: Target,
+}
+
+impl HoldPlan {
+    /// Something was named by hand, with `-r`, that no rule asks for.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        let of_files = |resource| self.files.iter().any(|file| file.target.resources().any(|its| its == resource));
+        self.resources.iter().any(|resource| !self.by_rule.contains(resource) && !of_files(resource))
+    }
 }
 
 /// Draws the plan. `by_hand` are the resources of `-r`.
@@ -74,18 +85,25 @@ pub fn draw(
         files.push(PlannedFile { write, target });
     }
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
+    let mut whole = |name: &ResourceName| -> Result<Resource, NamingError> {
+        Ok(Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() })
+    };
+    let mut by_rule = class.resources.iter().map(&mut whole).collect::<Result<Vec<_>, _>>()?;
+    by_rule.retain(|named| !resources.contains(named));
+    by_rule.sort();
+    by_rule.dedup();
+    resources.extend(by_rule.iter().cloned());
     for name in by_hand {
-        let scope = scope_of(name, cwd, namer)?;
-        resources.push(Resource { name: name.clone(), scope });
+        resources.push(whole(name)?);
     }
     resources.sort();
     resources.dedup();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
     }
-    let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
+    let reason = if files.is_empty() && by_rule.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
     let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
-    Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason })))
+    Ok(Plan::Hold(Box::new(HoldPlan { resources, by_rule, files, rule, operation, remote, policy, reason })))
 }
 
 fn shown(path: &Path) -> String {

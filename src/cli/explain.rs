@@ -38,11 +38,12 @@ pub(super) fn explain(
     };
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
+    let options = |plan: &HoldPlan| options().map(|options| options.under(&plan.policy));
     let text = match (&plan, as_json) {
         (Plan::PassThrough { reason }, true) => Ok(pass_json(reason, rule, program.as_deref())),
         (Plan::PassThrough { reason }, false) => Ok(pass_text(reason, rule, program.as_deref())),
-        (Plan::Hold(plan), true) => options().map(|options| hold_json(plan, &options, program.as_deref())),
-        (Plan::Hold(plan), false) => options().map(|options| hold_text(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), true) => options(plan).map(|options| hold_json(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), false) => options(plan).map(|options| hold_text(plan, &options, program.as_deref())),
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }

@@ -25,6 +25,14 @@ pub enum Patience {
     Wait(Duration),
 }
 
+impl Patience {
+    /// That of a wait of this length; one of no length is one try.
+    #[must_use]
+    pub fn of(wait: Duration) -> Self {
+        if wait.is_zero() { Self::None } else { Self::Wait(wait) }
+    }
+}
+
 /// Who can tell whether somebody is provably gone. Each answer `false` means only "not proven".
 pub trait Witness {
     /// Are wrapper, keeper and every process of this lease gone?

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::terms::ResourceName;
+
 use super::Policy;
 
 /// What is classified.
@@ -37,8 +39,10 @@ pub struct Stdout {
 pub struct Classification {
     /// The rule that decided, for example `sops.set`; none when no rule knows the program.
     pub rule: Option<&'static str>,
-    /// The files it may write, in the order of the command line. Empty: nothing to lock.
+    /// The files it may write, in the order of the command line.
     pub writes: Vec<Write>,
+    /// What it changes besides, that no file here stands for: a container, a server, a workflow.
+    pub resources: Vec<ResourceName>,
     /// What runs, without argument values: program, sub-command and targets (`sops set secrets/monitoring.env.sops`).
     pub operation: String,
     /// Its effect does not stop with its processes (it works on another machine): whoever stops them cannot stop it.

@@ -7,6 +7,8 @@ mod change;
 mod golang;
 mod policy;
 mod sops;
+#[cfg(debug_assertions)]
+mod trial;
 mod urfave;
 
 pub use change::{Asked, Change, Classification, Command, Stdout, Via, Write};
@@ -25,12 +27,20 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
 /// What a command would write, by the rule for its program. A program that no rule knows writes nothing that is shared.
 #[must_use]
 pub fn classify(command: &Command<'_>) -> Classification {
+    let class = by_program(command);
+    #[cfg(debug_assertions)]
+    let class = trial::add(command, class);
+    class
+}
+
+fn by_program(command: &Command<'_>) -> Classification {
     if sops::is_sops(command.name) {
         return sops::classify(command);
     }
     Classification {
         rule: None,
         writes: Vec::new(),
+        resources: Vec::new(),
         remote: false,
         policy: Policy::default(),
         operation: percent_encode(command.name.as_encoded_bytes()),

@@ -32,8 +32,9 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
+    let options = options.under(&plan.policy);
     let over_a_session = store.advisory.then(|| options.over_a_session());
-    attempt(context, over_a_session.as_ref().unwrap_or(options), plan, order, store)
+    attempt(context, &over_a_session.unwrap_or(options), plan, order, store)
         .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
 }
 

@@ -15,6 +15,7 @@ mod hold;
 mod job;
 mod litter;
 mod on_lost;
+mod options;
 mod proof;
 mod receipt;
 mod setting;
@@ -23,8 +24,9 @@ mod tell;
 
 pub use account::Account;
 pub use arbiter::arbiter;
-pub use entry::{Context, Options, env_of, open_store, outside, retry_witness, session, within};
+pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
+pub use options::{AskedTimes, Options};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, store_for, store_here};

@@ -65,6 +65,7 @@ fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
         reason: why(request.act, first),
         operation,
         writes,
+        resources: Vec::new(),
         remote: false,
         policy: Policy::default(),
     }
@@ -113,7 +114,15 @@ fn refused(operation: String, why: &dyn std::fmt::Display) -> Classification {
 }
 
 fn passes(rule: &'static str, operation: String, reason: String) -> Classification {
-    Classification { rule: Some(rule), writes: Vec::new(), operation, reason, remote: false, policy: Policy::default() }
+    Classification {
+        rule: Some(rule),
+        writes: Vec::new(),
+        resources: Vec::new(),
+        operation,
+        reason,
+        remote: false,
+        policy: Policy::default(),
+    }
 }
 
 #[cfg(test)]
