@@ -11,14 +11,20 @@
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
+//! | failed | none (a container, a server… of a rule) | keep for five minutes, or for as long as the rule has it |
 //! | failed | none (named by hand) | release as failed, or keep with `--keep` |
 //! | stopped by us | not bad | release as failed |
+//!
+//! A command may hold some of each: every part ends by its own row. A rule may have its parts kept never or always.
 #![forbid(unsafe_code)]
+
+mod parts;
 
 use std::time::Duration;
 
 use crate::canary::{Fault, Verdict};
 use crate::exit::{self, Exit};
+use crate::rules::Policy;
 use crate::store::{Ended, Ending};
 use crate::supervise::{Cause, Outcome};
 use crate::terms::Resource;
@@ -51,6 +57,12 @@ pub struct Facts<'a> {
     pub outcome: Outcome,
     /// The program's status means success (for sops 200, nothing changed, does too).
     pub succeeded: bool,
+    /// Everything that it holds.
+    pub resources: &'a [Resource],
+    /// Those of them that a rule named and no file stands for.
+    pub by_rule: &'a [Resource],
+    /// On what terms.
+    pub policy: &'a Policy,
     /// The files that it may have written.
     pub findings: &'a [Finding],
     /// Files of this session that are plaintext since an earlier command, and that this one does not write.
@@ -91,6 +103,18 @@ impl Decision {
             _ => None,
         })
     }
+
+    /// Why something of it stays, if it does: the lease's own reason before that of a part.
+    #[must_use]
+    pub fn stays(&self) -> Option<&str> {
+        let endings = [&self.ending].into_iter().chain(self.apart.iter().map(|(_, ending)| ending));
+        endings.into_iter().find_map(|ending| match ending {
+            Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason } => {
+                Some(reason.as_str())
+            }
+            Ending::Release(_) => None,
+        })
+    }
 }
 
 /// What a person is told.
@@ -112,6 +136,8 @@ pub enum Telling {
     },
     /// The command failed and the lease stays.
     Kept {
+        /// What of it.
+        resources: Vec<Resource>,
         /// It had changed something; else the lease stays because that was asked for.
         wrote: bool,
         /// For how long.
@@ -137,10 +163,12 @@ pub enum Telling {
 pub fn decide(facts: &Facts<'_>) -> Decision {
     let (bad, rest): (Vec<_>, Vec<_>) =
         facts.findings.iter().cloned().partition(|it| matches!(it.verdict, Some(Verdict::Bad(_))));
-    let mut decision = decide_sound(&Facts { findings: &rest, ..*facts });
     if bad.is_empty() {
-        return decision;
+        return decide_sound(facts);
     }
+    let is_bad = |resource: &Resource| bad.iter().any(|finding| finding.resources.contains(resource));
+    let sound: Vec<Resource> = facts.resources.iter().filter(|resource| !is_bad(resource)).cloned().collect();
+    let mut decision = decide_sound(&Facts { findings: &rest, resources: &sound, ..*facts });
     decision.exit = Exit::Code(exit::QUARANTINED);
     let mut tellings = Vec::new();
     for finding in bad {
@@ -173,29 +201,9 @@ fn decide_sound(facts: &Facts<'_>) -> Decision {
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
             Decision::new(Ending::Release(Ended::Completed), exit, unverified(facts.findings))
         }
-        outcome @ (Outcome::Exited(_) | Outcome::Signaled(_)) => failed(facts, outcome, exit),
+        Outcome::Exited(code) => parts::failed(facts, &format!("it failed with status {code}"), exit),
+        Outcome::Signaled(signal) => parts::failed(facts, &format!("it died by signal {signal}"), exit),
     }
-}
-
-fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
-    let how = match outcome {
-        Outcome::Signaled(signal) => format!("it died by signal {signal}"),
-        Outcome::Exited(code) => format!("it failed with status {code}"),
-        _ => "it failed".to_owned(),
-    };
-    if facts.findings.is_empty() {
-        if !facts.keep_asked {
-            return Decision::new(Ending::Release(Ended::Failed), exit, None);
-        }
-        let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
-        return Decision::new(ending, exit, Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }));
-    }
-    if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
-        let reason = format!("{how}; every byte is as before");
-        return Decision::new(Ending::Keep { reason, keep_for: facts.ttl, takeable: true }, exit, None);
-    }
-    let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
-    Decision::new(ending, exit, Some(Telling::Kept { wrote: true, keep_for: facts.ttl }))
 }
 
 /// What of a tree that we stopped may go on all the same.

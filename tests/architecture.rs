@@ -22,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
-    ("settle", &["canary", "exit", "store", "supervise", "terms"]),
+    ("settle", &["canary", "exit", "rules", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
     (
         "run",

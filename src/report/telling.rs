@@ -23,9 +23,10 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
         Telling::OpenEdit { shown } => format!(
             "locked: {shown} is plaintext now; {resources} stays with this session until `sops encrypt -i` has made it SOPS again"
         ),
-        Telling::Kept { wrote, keep_for } => format!(
-            "locked: the command failed{}; {resources} stays with this session for {}, run it again to go on",
+        Telling::Kept { resources, wrote, keep_for } => format!(
+            "locked: the command failed{}; {} stays with this session for {}, run it again to go on",
             if *wrote { " after it had written" } else { "" },
+            names(resources),
             show_duration(*keep_for)
         ),
         Telling::MayRunOn { reason, lasts } => {
@@ -45,12 +46,17 @@ pub fn holding(tokens: &[(Resource, FencingToken)], reason: &str) -> String {
 /// `-v`: what became of the lease.
 #[must_use]
 pub fn settled(decision: &Decision, resources: &[Resource], receipts: usize) -> String {
-    let apart = |resource: &&Resource| decision.apart.iter().any(|(apart, _)| apart == *resource);
-    let (bad, rest): (Vec<&Resource>, Vec<&Resource>) = resources.iter().partition(apart);
-    let groups = [(bad, decision.apart.first().map(|(_, ending)| ending)), (rest, Some(&decision.ending))];
-    let became = groups.into_iter().filter(|(group, _)| !group.is_empty());
-    let became: Vec<_> = became.filter_map(|(group, ending)| Some((names(group), ending?))).collect();
-    let became: Vec<_> = became.iter().map(|(group, ending)| format!("{group} {}", fate(ending))).collect();
+    let mut groups: Vec<(Vec<&Resource>, &Ending)> = Vec::new();
+    for resource in resources {
+        let apart = decision.apart.iter().find(|(apart, _)| apart == resource);
+        let ending = apart.map_or(&decision.ending, |(_, ending)| ending);
+        match groups.iter_mut().find(|(_, known)| fate(known) == fate(ending)) {
+            Some((group, _)) => group.push(resource),
+            None => groups.push((vec![resource], ending)),
+        }
+    }
+    let became: Vec<_> =
+        groups.into_iter().map(|(group, ending)| format!("{} {}", names(group), fate(ending))).collect();
     let proofs = match receipts {
         0 => String::new(),
         1 => ", one receipt".to_owned(),

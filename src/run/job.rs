@@ -107,6 +107,9 @@ impl Job<'_> {
         let facts = Facts {
             outcome,
             succeeded,
+            resources: &self.plan.resources,
+            by_rule: &self.plan.by_rule,
+            policy: &self.plan.policy,
             findings: &findings,
             open: &open,
             keep_asked: self.options.keep,

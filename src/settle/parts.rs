@@ -1,0 +1,76 @@
+//! The parts of a lease, which end each in its own way: what files stand for, what a rule named besides, and what was
+//! named by hand.
+#![forbid(unsafe_code)]
+
+use crate::exit::Exit;
+use crate::rules::Keep;
+use crate::store::{Ended, Ending};
+use crate::terms::Resource;
+
+use super::{Decision, Facts, KEEP_FOR, Telling};
+
+/// Why a part is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Files stand for it.
+    Files,
+    /// A rule named it, and no file stands for it.
+    Rule,
+    /// It was named with `-r`.
+    Hand,
+}
+
+/// The command failed, `how` in words. What it may have left half done stays with its session.
+pub(super) fn failed(facts: &Facts<'_>, how: &str, exit: Exit) -> Decision {
+    let fates = [Part::Files, Part::Rule, Part::Hand].map(|part| (held(facts, part), fate(facts, part, how)));
+    in_all(fates, exit)
+}
+
+fn held(facts: &Facts<'_>, part: Part) -> Vec<Resource> {
+    let of = |resource: &&Resource| match resource {
+        it if facts.by_rule.contains(it) => Part::Rule,
+        it if facts.findings.iter().any(|finding| finding.resources.contains(it)) => Part::Files,
+        _ => Part::Hand,
+    };
+    facts.resources.iter().filter(|resource| of(resource) == part).cloned().collect()
+}
+
+/// How a part ends after a failure; with it, when people are told that it stays, whether something had been written.
+fn fate(facts: &Facts<'_>, part: Part, how: &str) -> (Ending, Option<bool>) {
+    let keep = facts.policy.keep.unwrap_or(Keep::Changed);
+    let changed = facts.findings.iter().any(|finding| finding.verdict.is_some());
+    let stays = |reason: String, keep_for, takeable| Ending::Keep { reason, keep_for, takeable };
+    match part {
+        Part::Files | Part::Rule if keep == Keep::Never && !facts.keep_asked => (Ending::Release(Ended::Failed), None),
+        Part::Files if changed => (stays(format!("{how} after it had written"), facts.ttl, false), Some(true)),
+        Part::Files if keep == Keep::Always => (stays(how.to_owned(), facts.ttl, false), Some(false)),
+        Part::Files => (stays(format!("{how}; every byte is as before"), facts.ttl, true), None),
+        // Nothing here can tell what it has changed, so it counts as having changed something.
+        Part::Rule => (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(KEEP_FOR), false), Some(false)),
+        Part::Hand if facts.keep_asked => (stays(how.to_owned(), KEEP_FOR, false), Some(false)),
+        Part::Hand => (Ending::Release(Ended::Failed), None),
+    }
+}
+
+/// One decision of them. The ending of the first part that is there is the lease's own; what ends otherwise stands apart.
+fn in_all(fates: [(Vec<Resource>, (Ending, Option<bool>)); 3], exit: Exit) -> Decision {
+    let mut groups: Vec<(Vec<Resource>, Ending, Option<bool>)> = Vec::new();
+    for (mut part, (ending, told)) in fates.into_iter().filter(|(part, _)| !part.is_empty()) {
+        match groups.iter_mut().find(|(_, known, _)| *known == ending) {
+            Some((group, ..)) => group.append(&mut part),
+            None => groups.push((part, ending, told)),
+        }
+    }
+    let own = groups.first().map_or(Ending::Release(Ended::Failed), |(_, ending, _)| ending.clone());
+    let mut decision = Decision::new(own, exit, None);
+    for (at, (mut resources, ending, told)) in groups.into_iter().enumerate() {
+        resources.sort();
+        if at > 0 {
+            decision.apart.extend(resources.iter().map(|resource| (resource.clone(), ending.clone())));
+        }
+        if let (Some(wrote), Ending::Keep { keep_for, .. }) = (told, ending) {
+            decision.tellings.push(Telling::Kept { resources, wrote, keep_for });
+        }
+    }
+    decision
+}
