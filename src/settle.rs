@@ -9,6 +9,7 @@
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
+//! | succeeded, and what it set off elsewhere may still be running, as its rule has it | – | keep for as long as the rule has it |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
 //! | failed | none (a container, a server… of a rule) | keep for five minutes, or for as long as the rule has it |
@@ -31,6 +32,8 @@ use crate::terms::Resource;
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long a lease stays after work elsewhere was to be followed to its end and was not: 2 minutes.
+pub const HOLD_FOR: Duration = Duration::from_secs(2 * 60);
 /// sops' own status for an edit whose editor failed (`NoEditorFound` in cmd/sops/codes of sops 3.11): what we give out
 /// for an edit that we stopped, since the lease was not lost, and callers of sops know it.
 pub const EDITOR_FAILED: i32 = 201;
@@ -67,6 +70,8 @@ pub struct Facts<'a> {
     pub findings: &'a [Finding],
     /// Files of this session that are plaintext since an earlier command, and that this one does not write.
     pub open: &'a [String],
+    /// What it set off elsewhere was followed to its end.
+    pub followed: bool,
     /// `--keep`.
     pub keep_asked: bool,
     /// Its effect does not stop with its processes.
@@ -199,7 +204,9 @@ fn decide_sound(facts: &Facts<'_>) -> Decision {
             Decision::new(Ending::Release(Ended::Failed), exit, None)
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
-            Decision::new(Ending::Release(Ended::Completed), exit, unverified(facts.findings))
+            let mut decision = parts::done(facts, exit);
+            decision.tellings.extend(unverified(facts.findings));
+            decision
         }
         Outcome::Exited(code) => parts::failed(facts, &format!("it failed with status {code}"), exit),
         Outcome::Signaled(signal) => parts::failed(facts, &format!("it died by signal {signal}"), exit),

@@ -58,7 +58,7 @@ pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
     Refusal {
         word: "BLOCKED",
         what: format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
-        why: format!("{}, place {place} in the queue, {}", since(lease), free_by(lease, now_ms)),
+        why: format!("{}{}, place {place} in the queue, {}", since(lease), too_early(lease), free_by(lease, now_ms)),
         retry: retry(lease),
         next: format!("locked status {}", lease.resource),
     }
@@ -88,6 +88,14 @@ fn since(lease: &LeaseView) -> String {
         (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
         _ if lease.explicit => format!("held between commands since {at}"),
         _ => format!("running since {at}"),
+    }
+}
+
+/// A workflow that runs already has read what it works on: what came after its start it does not carry.
+fn too_early(lease: &LeaseView) -> &'static str {
+    match lease.resource.name.kind() {
+        "workflow" => "; that run started before your change and does not carry it",
+        _ => "",
     }
 }
 

@@ -192,7 +192,7 @@ impl Duty for KeeperDuty<'_> {
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
         let before = self.before.clone();
-        let (decision, receipts) = job.decide(outcome, &before, &self.carried);
+        let (decision, receipts) = job.decide(outcome, &before, &self.carried, false);
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.
             let _unsettled =

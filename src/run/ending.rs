@@ -56,7 +56,7 @@ pub(super) fn finish(
     store: &mut dyn Store,
     wrapper: Wrapper,
 ) -> Ended {
-    let (mut decision, receipts) = job.decide(outcome, before, &words.carried);
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, false);
     let proofs = receipts.len();
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);

@@ -101,7 +101,7 @@ pub(super) fn run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    let (decision, receipts) = job.decide(outcome, &before, &words.carried);
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried, false);
     let ends = spool::end_of(&decision, job.options.times.ttl);
     if let Err(why) = note(job, &words, &before, ends, receipts)
         && recorded.is_ok()

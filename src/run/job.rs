@@ -99,6 +99,7 @@ impl Job<'_> {
         outcome: Outcome,
         before: &[Before],
         carried: &[FileRecord],
+        followed: bool,
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
         self.context.account.found(&findings);
@@ -112,6 +113,7 @@ impl Job<'_> {
             policy: &self.plan.policy,
             findings: &findings,
             open: &open,
+            followed,
             keep_asked: self.options.keep,
             remote: self.plan.remote,
             ttl: self.options.times.ttl,

@@ -7,7 +7,7 @@ use crate::rules::Keep;
 use crate::store::{Ended, Ending};
 use crate::terms::Resource;
 
-use super::{Decision, Facts, KEEP_FOR, Telling};
+use super::{Decision, Facts, HOLD_FOR, KEEP_FOR, Telling};
 
 /// Why a part is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,10 +20,41 @@ enum Part {
     Hand,
 }
 
+const PARTS: [Part; 3] = [Part::Files, Part::Rule, Part::Hand];
+
+/// The command succeeded. What it set off elsewhere may go on for a while.
+pub(super) fn done(facts: &Facts<'_>, exit: Exit) -> Decision {
+    let to_be_followed = facts.policy.follow.as_ref().map(|_| HOLD_FOR);
+    let hold_for = facts.policy.hold_for.or(to_be_followed).filter(|_| !facts.followed);
+    // A rule that names nothing else means what its files stand for.
+    let goes_on = if facts.by_rule.is_empty() { Part::Files } else { Part::Rule };
+    let fates = PARTS.map(|part| {
+        let held = held(facts, part);
+        let ending = match hold_for.filter(|_| part == goes_on) {
+            Some(keep_for) => Ending::Keep { reason: may_go_on(&held), keep_for, takeable: false },
+            None => Ending::Release(Ended::Completed),
+        };
+        (held, (ending, None))
+    });
+    in_all(fates, exit, Ended::Completed)
+}
+
+fn may_go_on(resources: &[Resource]) -> String {
+    let workflow = |resource: &Resource| Some(resource.name.as_str().strip_prefix("workflow:")?.to_owned());
+    let workflows: Option<Vec<String>> = resources.iter().map(workflow).collect();
+    match workflows {
+        Some(names) => format!("{} was triggered and may still be running", names.join(" ")),
+        None => {
+            let names: Vec<_> = resources.iter().map(ToString::to_string).collect();
+            format!("what was started on {} may still be running", names.join(" "))
+        }
+    }
+}
+
 /// The command failed, `how` in words. What it may have left half done stays with its session.
 pub(super) fn failed(facts: &Facts<'_>, how: &str, exit: Exit) -> Decision {
-    let fates = [Part::Files, Part::Rule, Part::Hand].map(|part| (held(facts, part), fate(facts, part, how)));
-    in_all(fates, exit)
+    let fates = PARTS.map(|part| (held(facts, part), fate(facts, part, how)));
+    in_all(fates, exit, Ended::Failed)
 }
 
 fn held(facts: &Facts<'_>, part: Part) -> Vec<Resource> {
@@ -52,8 +83,9 @@ fn fate(facts: &Facts<'_>, part: Part, how: &str) -> (Ending, Option<bool>) {
     }
 }
 
-/// One decision of them. The ending of the first part that is there is the lease's own; what ends otherwise stands apart.
-fn in_all(fates: [(Vec<Resource>, (Ending, Option<bool>)); 3], exit: Exit) -> Decision {
+/// One decision of them. The ending of the first part that is there is the lease's own; what ends otherwise stands apart. `nothing` is how a lease ends of
+/// which no part is left.
+fn in_all(fates: [(Vec<Resource>, (Ending, Option<bool>)); 3], exit: Exit, nothing: Ended) -> Decision {
     let mut groups: Vec<(Vec<Resource>, Ending, Option<bool>)> = Vec::new();
     for (mut part, (ending, told)) in fates.into_iter().filter(|(part, _)| !part.is_empty()) {
         match groups.iter_mut().find(|(_, known, _)| *known == ending) {
@@ -61,7 +93,7 @@ fn in_all(fates: [(Vec<Resource>, (Ending, Option<bool>)); 3], exit: Exit) -> De
             None => groups.push((part, ending, told)),
         }
     }
-    let own = groups.first().map_or(Ending::Release(Ended::Failed), |(_, ending, _)| ending.clone());
+    let own = groups.first().map_or(Ending::Release(nothing), |(_, ending, _)| ending.clone());
     let mut decision = Decision::new(own, exit, None);
     for (at, (mut resources, ending, told)) in groups.into_iter().enumerate() {
         resources.sort();

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::*;
-use crate::rules::Keep;
+use crate::rules::{Follow, Keep};
 use crate::terms::{ResourceName, Scope};
 
 fn resource(name: &str) -> Resource {
@@ -31,6 +31,7 @@ struct Case {
     succeeded: bool,
     findings: Vec<Finding>,
     open: Vec<String>,
+    followed: bool,
     keep_asked: bool,
     remote: bool,
     by_rule: Vec<Resource>,
@@ -45,6 +46,7 @@ impl Case {
             succeeded,
             findings: findings.to_vec(),
             open: Vec::new(),
+            followed: false,
             keep_asked: false,
             remote: false,
             by_rule: Vec::new(),
@@ -66,6 +68,7 @@ impl Case {
             policy: &self.policy,
             findings: &self.findings,
             open: &self.open,
+            followed: self.followed,
             keep_asked: self.keep_asked,
             remote: self.remote,
             ttl: TTL,
@@ -211,7 +214,7 @@ fn what_we_stopped_ends_as_failed_and_lost() {
 /// Kept for so long, takeable or not; none when it is given back as failed.
 type Stays = Option<(Duration, bool)>;
 
-fn stays(ending: &Ending) -> Stays {
+fn stays_of(ending: &Ending) -> Stays {
     match ending {
         Ending::Keep { keep_for, takeable, .. } => Some((*keep_for, *takeable)),
         Ending::Release(Ended::Failed) => None,
@@ -247,11 +250,11 @@ fn after_a_failure_every_part_ends_by_its_own_row() {
                 keep_asked,
                 ..Case::of(outcome, false, &[finding(verdict.clone())])
             };
-            let ends = [&resource("x"), &rule, &hand].map(|resource| stays(&case.ends(resource)));
+            let ends = [&resource("x"), &rule, &hand].map(|resource| stays_of(&case.ends(resource)));
             assert_eq!(ends, expected, "row {row}, {outcome:?}");
             assert_eq!(case.decided().exit, status(outcome), "row {row}: the exit status is the program's");
             let alone = Case { findings: vec![], by_hand: vec![], ..case };
-            assert_eq!(stays(&alone.decided().ending), expected[1], "row {row}: the same without files");
+            assert_eq!(stays_of(&alone.decided().ending), expected[1], "row {row}: the same without files");
         }
     }
 }
@@ -280,7 +283,47 @@ fn a_bad_file_s_resource_ends_by_nothing_but_its_quarantine() {
     let case = Case { by_rule: vec![rule.clone()], ..Case::of(Outcome::Exited(1), false, &findings) };
     let decision = case.decided();
     assert!(matches!(case.ends(&resource("x")), Ending::Quarantine { .. }));
-    assert_eq!(stays(&case.ends(&rule)), Some((KEEP_FOR, false)));
+    assert_eq!(stays_of(&case.ends(&rule)), Some((KEEP_FOR, false)));
     assert_eq!(decision.apart.len(), 1, "{decision:?}");
     assert_eq!(decision.exit, Exit::Code(exit::QUARANTINED));
+}
+
+#[test]
+fn what_a_success_has_set_off_elsewhere_keeps_its_own_part_only() {
+    let minute = Duration::from_secs(60);
+    let follow = || Some(Follow::Workflow { workflow: "sync".to_owned(), repository: None });
+    // hold_for, follow, followed to its end | how long it stays
+    let table = [
+        (None, None, false, None),
+        (Some(minute), None, false, Some(minute)),
+        (Some(minute), follow(), false, Some(minute)),
+        (None, follow(), false, Some(HOLD_FOR)),
+        (Some(minute), follow(), true, None),
+    ];
+    let (rule, hand, file) = (of_kind("workflow", "sync"), of_kind("zone", "z"), resource("x"));
+    for (hold_for, follow, followed, expected) in table {
+        let case = Case {
+            by_rule: vec![rule.clone()],
+            by_hand: vec![hand.clone()],
+            followed,
+            policy: Policy { hold_for, follow, ..Policy::default() },
+            ..Case::of(Outcome::Exited(0), true, &[finding(Some(Verdict::Sound))])
+        };
+        let done = Ending::Release(Ended::Completed);
+        let reason = "sync was triggered and may still be running".to_owned();
+        let stays = expected.map(|keep_for| Ending::Keep { reason, keep_for, takeable: false });
+        assert_eq!(case.ends(&rule), stays.unwrap_or(done.clone()), "{hold_for:?}, {followed}");
+        assert_eq!([case.ends(&hand), case.ends(&file)], [done.clone(), done]);
+        assert_eq!((case.decided().exit, case.decided().tellings), (Exit::OK, vec![]), "nothing is said");
+        let failed = Case { outcome: Outcome::Exited(1), succeeded: false, ..case };
+        assert_eq!(stays_of(&failed.ends(&rule)), Some((KEEP_FOR, false)), "a failure is kept as a failure");
+    }
+}
+
+#[test]
+fn a_rule_that_names_nothing_else_holds_what_its_files_stand_for() {
+    let policy = Policy { hold_for: Some(TTL), ..Policy::default() };
+    let case = Case { policy, ..Case::of(Outcome::Exited(0), true, &[finding(None)]) };
+    let reason = "what was started on sops:x may still be running".to_owned();
+    assert_eq!(case.decided().ending, Ending::Keep { reason, keep_for: TTL, takeable: false });
 }

@@ -71,6 +71,19 @@ fn a_kept_lease_says_why() {
 }
 
 #[test]
+fn a_workflow_that_runs_does_not_carry_a_later_change() {
+    let sync = Resource { name: ResourceName::of("workflow", b"secrets-sync"), scope: Scope::global() };
+    let reason = Some("secrets-sync was triggered and may still be running".to_owned());
+    for (state, reason) in [(LeaseState::Kept, reason), (LeaseState::Held, None)] {
+        let held = LeaseView { resource: sync.clone(), state, reason, ..lease() };
+        let text = busy(&busy_with(held, 0), "workflow:secrets-sync", 0).to_string();
+        assert!(text.contains("; that run started before your change and does not carry it, place 1"), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
+    assert!(!busy(&busy_with(lease(), 0), "sops:monitoring", 0).to_string().contains("your change"));
+}
+
+#[test]
 fn an_older_request_alone_is_named_as_such() {
     let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
     let text = busy(&only_older, "sops:monitoring", 0).to_string();
