@@ -52,6 +52,12 @@ pub struct PlannedFile {
 }
 
 impl HoldPlan {
+    /// The resources in one text for messages.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+
     /// Something was named by hand, with `-r`, that no rule asks for.
     #[must_use]
     pub fn has_more(&self) -> bool {

@@ -93,6 +93,29 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
     )
 }
 
+/// What the command set off elsewhere is waited for, and the lease stays meanwhile.
+#[must_use]
+pub fn follows(what: &str, resources: &str, hold_for: &str) -> String {
+    format!(
+        "locked: waiting for the run of {what} to end, and holding {resources} meanwhile; Ctrl-C ends the wait and keeps it for {hold_for}"
+    )
+}
+
+/// The wait was ended before its time.
+#[must_use]
+pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: &str) -> String {
+    format!(
+        "locked: the run of {what} was not followed to its end ({why}); {resources} stays with this session for {hold_for}"
+    )
+}
+
+/// The lease was lost while what the command set off elsewhere was followed. The command had ended well before.
+#[must_use]
+pub fn lost_later(resources: &str, now: Option<&str>) -> String {
+    let now = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
+    format!("locked: {resources} was lost after the command had ended, and is not held any more{now}")
+}
+
 /// An edit was stopped whose editor was started again and again.
 #[must_use]
 pub fn editor_loop(operation: &str) -> String {

@@ -13,13 +13,15 @@ use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Waiting};
 use crate::state::{LiveFile, StateDir};
+use crate::store::advisory;
 use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Request, Store, StoreError};
 use crate::supervise::{self, Cause, Order, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
-use super::ending::{Ended, finish, give_back};
+use super::ending::{After, Ended, finish, give_back};
+use super::follow::Follower;
 use super::job::Job;
 use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness, setting};
 
@@ -32,6 +34,10 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
+    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_none() {
+        let error = advisory::without_a_table(&format!("{}, which stays for a while after success,", plan.shown()));
+        return refuse(context, &report::store_down(&error), exit::UNREACHABLE);
+    }
     let options = options.under(&plan.policy);
     let over_a_session = store.advisory.then(|| options.over_a_session());
     attempt(context, &over_a_session.unwrap_or(options), plan, order, store)
@@ -210,6 +216,7 @@ fn granted_run(
         }
     };
     job.context.account.runs(&granted.tokens);
+    let follower = Follower::before(job, granted.lasts);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
     let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || store.hang_up()) {
         Ok(outcome) => outcome,
@@ -220,7 +227,8 @@ fn granted_run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    Ok(finish(job, outcome, &before, words, store, wrapper))
+    let after = After { outcome, before: &before, words, follower };
+    Ok(finish(job, &after, store, wrapper))
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

@@ -93,6 +93,11 @@ impl Job<'_> {
         Chain::of(&self.copies, file.target.scope(), &file.target.key, &file.target.path)
     }
 
+    /// The program's status means success.
+    pub(super) fn succeeded(&self, outcome: Outcome) -> bool {
+        matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code))
+    }
+
     /// What becomes of the lease after this outcome, with the receipts of what was proven.
     pub(super) fn decide(
         &self,
@@ -104,7 +109,7 @@ impl Job<'_> {
         let findings = self.look(before);
         self.context.account.found(&findings);
         let open = self.open_edits(carried);
-        let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
+        let succeeded = self.succeeded(outcome);
         let facts = Facts {
             outcome,
             succeeded,
@@ -158,6 +163,6 @@ impl Job<'_> {
 
     /// The resources in one text for messages.
     pub(super) fn wanted(&self) -> String {
-        self.plan.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        self.plan.shown()
     }
 }

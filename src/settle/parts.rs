@@ -20,6 +20,14 @@ enum Part {
     Hand,
 }
 
+/// How a part ends.
+struct Fate {
+    resources: Vec<Resource>,
+    ending: Ending,
+    /// When people are told that it stays: whether something had been written.
+    told: Option<bool>,
+}
+
 const PARTS: [Part; 3] = [Part::Files, Part::Rule, Part::Hand];
 
 /// The command succeeded. What it set off elsewhere may go on for a while.
@@ -29,12 +37,12 @@ pub(super) fn done(facts: &Facts<'_>, exit: Exit) -> Decision {
     // A rule that names nothing else means what its files stand for.
     let goes_on = if facts.by_rule.is_empty() { Part::Files } else { Part::Rule };
     let fates = PARTS.map(|part| {
-        let held = held(facts, part);
+        let resources = held(facts, part);
         let ending = match hold_for.filter(|_| part == goes_on) {
-            Some(keep_for) => Ending::Keep { reason: may_go_on(&held), keep_for, takeable: false },
+            Some(keep_for) => Ending::Keep { reason: may_go_on(&resources), keep_for, takeable: false },
             None => Ending::Release(Ended::Completed),
         };
-        (held, (ending, None))
+        Fate { resources, ending, told: None }
     });
     in_all(fates, exit, Ended::Completed)
 }
@@ -53,7 +61,7 @@ fn may_go_on(resources: &[Resource]) -> String {
 
 /// The command failed, `how` in words. What it may have left half done stays with its session.
 pub(super) fn failed(facts: &Facts<'_>, how: &str, exit: Exit) -> Decision {
-    let fates = PARTS.map(|part| (held(facts, part), fate(facts, part, how)));
+    let fates = PARTS.map(|part| fate(facts, part, how));
     in_all(fates, exit, Ended::Failed)
 }
 
@@ -66,12 +74,12 @@ fn held(facts: &Facts<'_>, part: Part) -> Vec<Resource> {
     facts.resources.iter().filter(|resource| of(resource) == part).cloned().collect()
 }
 
-/// How a part ends after a failure; with it, when people are told that it stays, whether something had been written.
-fn fate(facts: &Facts<'_>, part: Part, how: &str) -> (Ending, Option<bool>) {
+/// How a part ends after a failure.
+fn fate(facts: &Facts<'_>, part: Part, how: &str) -> Fate {
     let keep = facts.policy.keep.unwrap_or(Keep::Changed);
     let changed = facts.findings.iter().any(|finding| finding.verdict.is_some());
     let stays = |reason: String, keep_for, takeable| Ending::Keep { reason, keep_for, takeable };
-    match part {
+    let (ending, told) = match part {
         Part::Files | Part::Rule if keep == Keep::Never && !facts.keep_asked => (Ending::Release(Ended::Failed), None),
         Part::Files if changed => (stays(format!("{how} after it had written"), facts.ttl, false), Some(true)),
         Part::Files if keep == Keep::Always => (stays(how.to_owned(), facts.ttl, false), Some(false)),
@@ -80,22 +88,23 @@ fn fate(facts: &Facts<'_>, part: Part, how: &str) -> (Ending, Option<bool>) {
         Part::Rule => (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(KEEP_FOR), false), Some(false)),
         Part::Hand if facts.keep_asked => (stays(how.to_owned(), KEEP_FOR, false), Some(false)),
         Part::Hand => (Ending::Release(Ended::Failed), None),
-    }
+    };
+    Fate { resources: held(facts, part), ending, told }
 }
 
-/// One decision of them. The ending of the first part that is there is the lease's own; what ends otherwise stands apart. `nothing` is how a lease ends of
-/// which no part is left.
-fn in_all(fates: [(Vec<Resource>, (Ending, Option<bool>)); 3], exit: Exit, nothing: Ended) -> Decision {
-    let mut groups: Vec<(Vec<Resource>, Ending, Option<bool>)> = Vec::new();
-    for (mut part, (ending, told)) in fates.into_iter().filter(|(part, _)| !part.is_empty()) {
-        match groups.iter_mut().find(|(_, known, _)| *known == ending) {
-            Some((group, ..)) => group.append(&mut part),
-            None => groups.push((part, ending, told)),
+/// One decision of them. The ending of the first part that is there is the lease's own; what ends otherwise stands apart.
+/// `nothing` is how a lease ends of which no part is left.
+fn in_all(fates: [Fate; 3], exit: Exit, nothing: Ended) -> Decision {
+    let mut groups: Vec<Fate> = Vec::new();
+    for mut fate in fates.into_iter().filter(|fate| !fate.resources.is_empty()) {
+        match groups.iter_mut().find(|known| known.ending == fate.ending) {
+            Some(group) => group.resources.append(&mut fate.resources),
+            None => groups.push(fate),
         }
     }
-    let own = groups.first().map_or(Ending::Release(nothing), |(_, ending, _)| ending.clone());
+    let own = groups.first().map_or(Ending::Release(nothing), |fate| fate.ending.clone());
     let mut decision = Decision::new(own, exit, None);
-    for (at, (mut resources, ending, told)) in groups.into_iter().enumerate() {
+    for (at, Fate { mut resources, ending, told }) in groups.into_iter().enumerate() {
         resources.sort();
         if at > 0 {
             decision.apart.extend(resources.iter().map(|resource| (resource.clone(), ending.clone())));

@@ -228,7 +228,7 @@ fn after_a_failure_every_part_ends_by_its_own_row() {
     let (never, changed, always) = (Some(Keep::Never), Some(Keep::Changed), Some(Keep::Always));
     let wrote = Some(Verdict::Sound);
     // keep, keep_for, --keep, the file | the file's, the rule's, the one named by hand
-    let table: [(Option<Keep>, Option<Duration>, bool, Option<Verdict>, [Stays; 3]); 10] = [
+    let table = [
         (None, None, false, None, [Some((TTL, true)), Some((KEEP_FOR, false)), None]),
         (None, None, false, wrote.clone(), [Some((TTL, false)), Some((KEEP_FOR, false)), None]),
         (None, Some(hour), false, None, [Some((TTL, true)), Some((hour, false)), None]),

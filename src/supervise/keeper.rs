@@ -12,7 +12,7 @@ use super::course::{Act, Course, Phase};
 use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Process, Signals, Timer};
-use super::{Cause, Duty, Outcome, Watch, tree};
+use super::{Beat, Cause, Duty, Outcome, Watch, tree};
 
 /// How long a lease is held for a process that could not be stopped: 2 hours.
 const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
@@ -234,6 +234,9 @@ impl<D: Duty> Keeper<'_, D> {
             Act::Beat => {
                 let sent = self.clock.now();
                 let beat = self.duty.renew(self.course.patience(sent));
+                if matches!((beat, self.course.phase()), (Beat::Lost(_), Phase::Ended(_))) {
+                    self.link.say(&Tale::Lost)?;
+                }
                 self.course.beaten(beat, sent, self.clock.now())
             }
             Act::FreezeAndBeat => self.beat_frozen()?,

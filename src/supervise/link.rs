@@ -37,6 +37,8 @@ pub(super) enum Tale {
     Asking,
     /// It ended, or its tree was stopped.
     Ended(Outcome),
+    /// After its end: the lease is not ours any more, or not for long.
+    Lost,
 }
 
 /// What a packet meets whose listener is dead or has not listened for long.

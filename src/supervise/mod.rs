@@ -22,6 +22,7 @@ mod link;
 mod tree;
 #[cfg(unix)]
 mod unix;
+mod vigil;
 mod wrapper;
 
 use std::ffi::OsString;
@@ -36,6 +37,7 @@ use crate::terms::Times;
 
 pub use child::{replace, shell_fallback};
 pub use hire::hire;
+pub use vigil::{Came, Vigil};
 pub use wrapper::Wrapper;
 
 /// What to run, as bytes from door to door.

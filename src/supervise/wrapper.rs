@@ -11,7 +11,7 @@ use crate::clock::{Clock, Moment};
 use super::foreground::OwnGroup;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Came, Process, Signals, Timer};
-use super::{Begin, Cause, Entry, Outcome, Watch, tree};
+use super::{Begin, Cause, Entry, Outcome, Vigil, Watch, tree};
 
 /// Signals that a program may expect to get when they are sent to the process its caller started.
 const FORWARDED: [i32; 9] = [
@@ -40,6 +40,11 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// How long a renew may take while nothing runs.
 const ASKING: Duration = Duration::from_secs(2);
 
+/// The signals that are read instead of ending or stopping us.
+pub(super) fn taken() -> u64 {
+    FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit)
+}
+
 /// The wrapper's side of a hired keeper.
 #[derive(Debug)]
 pub struct Wrapper {
@@ -64,16 +69,30 @@ impl Wrapper {
     /// # Errors
     /// When the system refuses a descriptor; the keeper notices our end and settles.
     pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock, lasts: &mut dyn FnMut()) -> io::Result<Outcome> {
-        let bits =
-            FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
         // What is ignored comes too: the program may want it all the same.
-        let signals = Signals::open(bits, self.entry.blocked)?;
+        let signals = Signals::open(taken(), self.entry.blocked)?;
         let timer = Timer::new()?;
         self.link.say(&Word::Go(words))?;
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
         let ask_at = half_way(clock.now(), stop_at);
         Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked: None, child: None, early: Vec::new() }
             .watch(lasts)
+    }
+
+    /// Stays with the lease after the command's end, which [`Self::run`] has told; the keeper renews.
+    ///
+    /// # Errors
+    /// When the system refuses a descriptor.
+    pub fn stay<'a>(&'a self, clock: &'a dyn Clock) -> io::Result<Vigil<'a>> {
+        Vigil::over(self, clock)
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        self.entry
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.
@@ -160,6 +179,8 @@ impl Watcher<'_> {
         match heard {
             Heard::Dead => return Some(self.take_over(Cause::KeeperDied)),
             Heard::Said(Tale::Ended(outcome)) => return Some(outcome),
+            // Told after the end alone, and we are gone from here by then.
+            Heard::Said(Tale::Lost) => {}
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
             Heard::Said(Tale::Stopping) => self.is_busy_for(self.wrapper.watch.times.grace * 2),

@@ -80,3 +80,15 @@ fn the_report_says_that_it_is_kept_and_why() {
     assert_eq!(told["ended"], "kept", "{told}");
     assert_eq!(told["reason"], "secrets-sync was triggered and may still be running", "{told}");
 }
+
+#[test]
+fn a_store_that_keeps_nothing_is_refused_before_the_command_runs() {
+    let stage = stage();
+    stage.add("trigger", "touch ran");
+    let mut command = stage.locked(1, &rule("1h"));
+    // Nobody is there to be asked, and nobody is.
+    command.args(["--advisory", "--store", "postgres://127.0.0.1:9/none", "trigger"]);
+    let said = says(&mut command, 69);
+    assert!(said.contains(&format!("and {SYNC}, which stays for a while after success, needs one")), "{said}");
+    assert!(!stage.world.work().join("ran").exists());
+}

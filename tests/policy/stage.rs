@@ -18,7 +18,7 @@ pub(super) const RESOURCE: &str = "server:web-1";
 /// The place. Programs of ours lie in one directory at the front of PATH.
 pub(super) struct Stage {
     pub(super) world: World,
-    programs: PathBuf,
+    pub(super) programs: PathBuf,
 }
 
 impl Stage {

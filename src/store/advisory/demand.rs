@@ -18,7 +18,9 @@ pub(super) fn refuse(request: &Request) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn refused(what: &str) -> StoreError {
+/// The refusal of what needs a table: `what` is that, with its commas.
+#[must_use]
+pub fn refused(what: &str) -> StoreError {
     // Not what `--force` answers: the store is there, and others may hold what is wanted.
     StoreError::Misnamed {
         why: format!(
