@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::naming::{self, Namer, NamingError, Target};
 use crate::rules::{Change, Classification, Policy, Write};
@@ -58,9 +59,15 @@ impl HoldPlan {
         self.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
-    /// Something was named by hand, with `-r`, that no rule asks for.
+    /// How long after its start the lease of a command that runs on is given back. What files stand for, and what was
+    /// named by hand, is held for as long as the command runs.
     #[must_use]
-    pub fn has_more(&self) -> bool {
+    pub fn gives_back_after(&self) -> Option<Duration> {
+        self.policy.give_back.filter(|_| self.files.is_empty() && !self.has_more())
+    }
+
+    /// Something was named by hand, with `-r`, that no rule asks for.
+    fn has_more(&self) -> bool {
         let of_files = |resource| self.files.iter().any(|file| file.target.resources().any(|its| its == resource));
         self.resources.iter().any(|resource| !self.by_rule.contains(resource) && !of_files(resource))
     }

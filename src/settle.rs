@@ -10,6 +10,7 @@
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
 //! | succeeded, and what it set off elsewhere may still be running, as its rule has it | – | keep for as long as the rule has it |
+//! | succeeded, but the command that is to prove it failed | – | as after a failure, exit 72 |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
 //! | failed | none (a container, a server… of a rule) | keep for five minutes, or for as long as the rule has it |
@@ -72,6 +73,8 @@ pub struct Facts<'a> {
     pub open: &'a [String],
     /// What it set off elsewhere was followed to its end.
     pub followed: bool,
+    /// The command that was to prove the work failed: how.
+    pub unproven: Option<&'a str>,
     /// `--keep`.
     pub keep_asked: bool,
     /// Its effect does not stop with its processes.
@@ -148,6 +151,13 @@ pub enum Telling {
         /// For how long.
         keep_for: Duration,
     },
+    /// The command succeeded, and what was to prove that failed.
+    Unproven {
+        /// How.
+        why: String,
+        /// What stays with its session, and for how long.
+        stays: Option<(Vec<Resource>, Duration)>,
+    },
     /// Something of it may still be running, and nobody is let in.
     MayRunOn {
         /// What.
@@ -204,7 +214,10 @@ fn decide_sound(facts: &Facts<'_>) -> Decision {
             Decision::new(Ending::Release(Ended::Failed), exit, None)
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
-            let mut decision = parts::done(facts, exit);
+            let mut decision = match facts.unproven {
+                Some(why) => parts::unproven(facts, why),
+                None => parts::done(facts, exit),
+            };
             decision.tellings.extend(unverified(facts.findings));
             decision
         }

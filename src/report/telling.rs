@@ -29,6 +29,17 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             names(resources),
             show_duration(*keep_for)
         ),
+        Telling::Unproven { why, stays } => format!(
+            "locked: the command succeeded, but its proof failed ({why}); {}",
+            match stays {
+                Some((resources, lasts)) => format!(
+                    "{} stays with this session for {}, run it again to go on",
+                    names(resources),
+                    show_duration(*lasts)
+                ),
+                None => "nothing of it is kept for this session".to_owned(),
+            }
+        ),
         Telling::MayRunOn { reason, lasts } => {
             format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
         }
@@ -107,6 +118,18 @@ pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: &str) 
     format!(
         "locked: the run of {what} was not followed to its end ({why}); {resources} stays with this session for {hold_for}"
     )
+}
+
+/// `-v`: the lease was given back, and the program runs on.
+#[must_use]
+pub fn loose(resources: &str) -> String {
+    format!("locked: {resources} given back; the program runs on without it")
+}
+
+/// A program that ran on without its lease was killed with its keeper.
+#[must_use]
+pub fn died_loose(resources: &str) -> String {
+    format!("locked: the keeper died, and the program with it; {resources} had been given back before")
 }
 
 /// The lease was lost while what the command set off elsewhere was followed. The command had ended well before.

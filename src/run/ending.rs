@@ -14,6 +14,7 @@ use super::duty::Words;
 use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
+use super::later::Later;
 use super::{account, base, on_lost, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
@@ -74,8 +75,13 @@ impl After<'_> {
 pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wrapper: Wrapper) -> Ended {
     let After { outcome, before, words, .. } = *after;
     let followed = after.follow(job, store, &wrapper);
-    let over = followed.is_some_and(|followed| !matches!(followed, Followed::Left(_)));
-    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, over);
+    let later = match followed {
+        None => Later::proven(job, outcome, words),
+        Some(Followed::Over) => Later::followed(job, outcome, words),
+        Some(Followed::Lost) => Later { followed: true, unproven: None },
+        Some(Followed::Left(_)) => Later::default(),
+    };
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later);
     let proofs = receipts.len();
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);

@@ -11,11 +11,11 @@ use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal, Waiting};
+use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
 use crate::store::advisory;
 use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Request, Store, StoreError};
-use crate::supervise::{self, Cause, Order, Watch, Wrapper};
+use crate::supervise::{self, Cause, News, Order, Ran, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
@@ -23,7 +23,7 @@ use super::duty::{KeeperDuty, Words};
 use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
-use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness, setting};
+use super::{Context, Options, arbiter, files, forced, loose, on_lost, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -74,7 +74,8 @@ fn attempt(
         store,
     };
     let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
-    let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
+    let give_back = plan.gives_back_after();
+    let watch = Watch { times: options.times, stopped_max: options.times.ttl, give_back, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
@@ -218,8 +219,15 @@ fn granted_run(
     job.context.account.runs(&granted.tokens);
     let follower = Follower::before(job, granted.lasts);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || store.hang_up()) {
-        Ok(outcome) => outcome,
+    let mut news = |news: News| {
+        // The connection is for a short command; others may want it.
+        store.hang_up();
+        if news == News::Loose && job.context.voice == Voice::Verbose {
+            report::say(&report::loose(&job.wanted()));
+        }
+    };
+    let Ran { outcome, hold } = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut news) {
+        Ok(ran) => ran,
         Err(error) => {
             report::say(&format!("locked: {error}"));
             job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
@@ -227,6 +235,9 @@ fn granted_run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
+    if hold.is_over() {
+        return Ok(loose::end(job, Ran { outcome, hold }, words, store, wrapper));
+    }
     let after = After { outcome, before: &before, words, follower };
     Ok(finish(job, &after, store, wrapper))
 }

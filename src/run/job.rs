@@ -9,13 +9,14 @@ use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::plan::{HoldPlan, PlannedFile};
-use crate::rules;
+use crate::rules::{self, Canary};
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
 use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
+use super::later::Later;
 use super::{Before, Context, Options, files, receipt};
 
 /// The run.
@@ -64,9 +65,10 @@ impl Job<'_> {
     }
 
     fn look_at(&self, file: &PlannedFile, before: &Before) -> Finding {
-        if !self.options.canary {
+        let off = (self.plan.policy.canary == Canary::Off).then_some("its rule has no canary");
+        if let Some(why) = Some("--no-canary").filter(|_| !self.options.canary).or(off) {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
-            let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
+            let why = || crate::canary::Verdict::Unverified(why.to_owned());
             return files::finding(file, self, changed.then(why));
         }
         files::look(file, before, self)
@@ -104,7 +106,7 @@ impl Job<'_> {
         outcome: Outcome,
         before: &[Before],
         carried: &[FileRecord],
-        followed: bool,
+        later: &Later,
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
         self.context.account.found(&findings);
@@ -118,7 +120,8 @@ impl Job<'_> {
             policy: &self.plan.policy,
             findings: &findings,
             open: &open,
-            followed,
+            followed: later.followed,
+            unproven: later.unproven.as_deref(),
             keep_asked: self.options.keep,
             remote: self.plan.remote,
             ttl: self.options.times.ttl,

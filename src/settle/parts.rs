@@ -2,7 +2,9 @@
 //! named by hand.
 #![forbid(unsafe_code)]
 
-use crate::exit::Exit;
+use std::time::Duration;
+
+use crate::exit::{self, Exit};
 use crate::rules::Keep;
 use crate::store::{Ended, Ending};
 use crate::terms::Resource;
@@ -63,6 +65,22 @@ fn may_go_on(resources: &[Resource]) -> String {
 pub(super) fn failed(facts: &Facts<'_>, how: &str, exit: Exit) -> Decision {
     let fates = PARTS.map(|part| fate(facts, part, how));
     in_all(fates, exit, Ended::Failed)
+}
+
+/// The command succeeded, and what was to prove that failed: `why` in words. No file is to blame, so nothing is
+/// quarantined; what it may have left half done stays with its session as after a failure.
+pub(super) fn unproven(facts: &Facts<'_>, why: &str) -> Decision {
+    let how = format!("it succeeded, but its proof failed ({why})");
+    let mut decision = failed(facts, &how, Exit::Code(exit::QUARANTINED));
+    let mut stays: Option<(Vec<Resource>, Duration)> = None;
+    for telling in std::mem::take(&mut decision.tellings) {
+        let Telling::Kept { resources, keep_for, .. } = telling else { continue };
+        let (names, lasts) = stays.get_or_insert_default();
+        names.extend(resources);
+        *lasts = keep_for.max(*lasts);
+    }
+    decision.tellings.push(Telling::Unproven { why: why.to_owned(), stays });
+    decision
 }
 
 fn held(facts: &Facts<'_>, part: Part) -> Vec<Resource> {

@@ -32,6 +32,7 @@ struct Case {
     findings: Vec<Finding>,
     open: Vec<String>,
     followed: bool,
+    unproven: Option<String>,
     keep_asked: bool,
     remote: bool,
     by_rule: Vec<Resource>,
@@ -47,6 +48,7 @@ impl Case {
             findings: findings.to_vec(),
             open: Vec::new(),
             followed: false,
+            unproven: None,
             keep_asked: false,
             remote: false,
             by_rule: Vec::new(),
@@ -69,6 +71,7 @@ impl Case {
             findings: &self.findings,
             open: &self.open,
             followed: self.followed,
+            unproven: self.unproven.as_deref(),
             keep_asked: self.keep_asked,
             remote: self.remote,
             ttl: TTL,
@@ -326,4 +329,37 @@ fn a_rule_that_names_nothing_else_holds_what_its_files_stand_for() {
     let case = Case { policy, ..Case::of(Outcome::Exited(0), true, &[finding(None)]) };
     let reason = "what was started on sops:x may still be running".to_owned();
     assert_eq!(case.decided().ending, Ending::Keep { reason, keep_for: TTL, takeable: false });
+}
+
+#[test]
+fn a_success_whose_proof_failed_is_kept_as_a_failure_and_nothing_is_quarantined() {
+    let (rule, hand) = (of_kind("container", "web"), of_kind("zone", "z"));
+    let hold_for = Some(TTL * 2);
+    let case = |keep, verdict: Option<Verdict>| Case {
+        by_rule: vec![rule.clone()],
+        by_hand: vec![hand.clone()],
+        unproven: Some("curl failed with status 7".to_owned()),
+        policy: Policy { keep, hold_for, ..Policy::default() },
+        ..Case::of(Outcome::Exited(0), true, &[finding(verdict)])
+    };
+    let sound = || Some(Verdict::Sound);
+    for (keep, verdict, file, ruled) in [
+        (None, sound(), Some((TTL, false)), Some((KEEP_FOR, false))),
+        (None, None, Some((TTL, true)), Some((KEEP_FOR, false))),
+        (Some(Keep::Never), sound(), None, None),
+    ] {
+        let case = case(keep, verdict);
+        let decision = case.decided();
+        assert_eq!((decision.exit, decision.quarantine()), (Exit::Code(exit::QUARANTINED), None));
+        let ends = [&resource("x"), &rule, &hand].map(|resource| stays_of(&case.ends(resource)));
+        assert_eq!(ends, [file, ruled, None], "{keep:?}");
+        let [Telling::Unproven { why, stays }] = &decision.tellings[..] else { panic!("{:?}", decision.tellings) };
+        assert_eq!(why, "curl failed with status 7");
+        let told = file.filter(|(_, takeable)| !takeable).or(ruled).map(|(lasts, _)| lasts);
+        assert_eq!(stays.as_ref().map(|(_, lasts)| *lasts), told);
+    }
+    let Ending::Keep { reason, .. } = case(None, sound()).ends(&rule) else { panic!("kept") };
+    assert_eq!(reason, "it succeeded, but its proof failed (curl failed with status 7)");
+    let bad = case(None, Some(Verdict::Bad(Fault::Empty))).decided();
+    assert!(bad.quarantine().is_some(), "a bad file is worse");
 }
