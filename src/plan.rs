@@ -29,7 +29,7 @@ pub struct HoldPlan {
     /// The files, each with its name.
     pub files: Vec<PlannedFile>,
     /// The rule that decided, if one did.
-    pub rule: Option<&'static str>,
+    pub rule: Option<String>,
     /// What runs, free of argument values.
     pub operation: String,
     /// Its effect does not stop with its processes on this machine (another user's, or another machine's).

@@ -29,8 +29,9 @@ pub(super) fn explain(
     let name = std::path::Path::new(word).file_name().unwrap_or(word);
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
-    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None });
-    let rule = class.rule;
+    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None }, &context.book);
+    let rule = class.rule.clone();
+    let rule = rule.as_deref();
     let mut namer = Namer::new(Local::Peek, &env);
     let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
         Ok(plan) => plan,
@@ -104,7 +105,7 @@ fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
     let mut lines = vec![
         "decision: lock".to_owned(),
         format!("program:  {}", program.unwrap_or("not found")),
-        format!("rule:     {}", plan.rule.unwrap_or("none")),
+        format!("rule:     {}", plan.rule.as_deref().unwrap_or("none")),
     ];
     lines.extend(plan.resources.iter().map(|resource| format!("resource: {} in {}", resource.name, resource.scope)));
     for file in &plan.files {

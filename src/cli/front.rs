@@ -37,6 +37,7 @@ pub fn main(invocation: Invocation) -> Exit {
         voice: Voice::Ready,
         ourselves,
         account: Account::default(),
+        book: crate::rules::Book::new(),
         store: None,
         advisory: false,
     };

@@ -1,18 +1,33 @@
 //! `rules`: what a command line would change. Pure: argv, environment and a look at descriptor 1 go in, a
 //! [`Classification`] comes out; no file is read and nothing runs.
+//!
+//! A line is taken apart first ([`unfold`]): launchers come off, scripts are read, and simple commands are left. Each is
+//! read by the grammar of its program and held against the rules ([`decide`]); what they want is put together here.
 #![forbid(unsafe_code)]
 
 mod argument;
+mod book;
 mod change;
+mod decide;
 mod golang;
+mod grammar;
+mod host;
 mod policy;
+mod script;
 mod sops;
+mod step;
+mod unfold;
 mod urfave;
+mod wanted;
 
-pub use change::{Asked, Change, Classification, Command, Stdout, Via, Write};
+pub use book::{Book, Rule, Tables};
+pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
+pub use wanted::{Claim, Compose, Engine, Wanted};
 
+use self::decide::{Wants, decide};
+use self::step::Step;
 use crate::terms::percent_encode;
 
 /// Whether this exit status of the rule's program means that the work was done. sops' 200 means that the editor changed
@@ -22,18 +37,66 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
     status == 0 || (status == 200 && rule.is_some_and(|rule| rule.starts_with("sops.")))
 }
 
-/// What a command would write, by the rule for its program. A program that no rule knows writes nothing that is shared.
+/// What a command would write, by the rules of the book. A program that no rule knows writes nothing that is shared.
 #[must_use]
-pub fn classify(command: &Command<'_>) -> Classification {
-    if sops::is_sops(command.name) {
-        return sops::classify(command);
+pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
+    let unfolded = unfold::unfold(Step::typed(command), book);
+    let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
+    for step in &unfolded.steps {
+        let wants = decide(step, book, command);
+        let launches = book.launcher(step.name()).is_some();
+        class.known |= step.host.is_some() || (wants.known && !launches);
+        class.deeds.push(deed(step, &wants));
+        add(step, wants, &mut class);
     }
-    Classification {
-        rule: None,
-        writes: Vec::new(),
-        remote: false,
-        policy: Policy::default(),
-        operation: percent_encode(command.name.as_encoded_bytes()),
-        reason: "no rule knows this program".to_owned(),
+    class.known |= unfolded.steps.iter().all(|step| book.launcher(step.name()).is_some());
+    if unfolded.incomplete {
+        class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
+    }
+    if class.operation.is_empty() {
+        class.operation = percent_encode(command.name.as_encoded_bytes());
+    }
+    class
+}
+
+fn deed(step: &Step, wants: &Wants) -> Deed {
+    Deed {
+        name: step.name.clone(),
+        args: step.args.clone(),
+        cwd: step.cwd.clone(),
+        host: step.host.clone(),
+        writes: wants.touched.clone(),
+        input: step.input.clone(),
+    }
+}
+
+/// Puts what one command wants to what the others want. The first that locks gives the line its name.
+fn add(step: &Step, wants: Wants, class: &mut Classification) {
+    let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
+    let first = class.writes.is_empty() && class.claims.is_empty();
+    if first && (locks || class.rule.is_none()) {
+        if let Some(reason) = wants.reason {
+            class.reason = reason;
+        } else if wants.known && class.rule.is_none() {
+            class.reason = format!("no rule locks this line of {}", step.name.display());
+        }
+        class.rule = wants.rule.or_else(|| class.rule.take());
+        if let Some(operation) = wants.operation {
+            class.operation = operation;
+        }
+    }
+    if wants.unnamed {
+        class.notes.push(format!("what {} writes only run time knows, and it runs without a lease on that", step.name.display()));
+    }
+    class.asks |= wants.asks;
+    class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);
+    for write in wants.writes {
+        if !class.writes.iter().any(|known| known.path == write.path) {
+            class.writes.push(write);
+        }
+    }
+    class.claims.extend(wants.claims);
+    if let Some(policy) = wants.policy {
+        class.policy = if first { policy } else { std::mem::take(&mut class.policy).and(policy) };
     }
 }

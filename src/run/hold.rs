@@ -66,7 +66,7 @@ fn attempt(
         state: &state,
         store,
     };
-    let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
+    let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
     let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
@@ -236,6 +236,6 @@ fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Sessio
         host_id: state.host_id(context.clock.as_ref()),
         pid: std::process::id(),
         operation: options.operation.clone().unwrap_or_else(|| plan.operation.clone()),
-        rule: plan.rule.map(str::to_owned),
+        rule: plan.rule.clone(),
     }
 }

@@ -103,7 +103,7 @@ impl Job<'_> {
         let findings = self.look(before);
         self.context.account.found(&findings);
         let open = self.open_edits(carried);
-        let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code));
+        let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code));
         let facts = Facts {
             outcome,
             succeeded,

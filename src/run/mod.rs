@@ -75,7 +75,7 @@ fn go(
         }
     };
     let class = classify(context, &program.name, args);
-    context.account.program(&program.path, class.rule, &class.operation);
+    context.account.program(&program.path, class.rule.as_deref(), &class.operation);
     let order = Order {
         program: program.path.clone(),
         arg0: word.clone(),
@@ -87,7 +87,7 @@ fn go(
             blocked: context.invocation.mask.bits(),
         },
     };
-    let known = class.rule.is_some();
+    let known = class.known;
     let env = env_of(context);
     let mut namer = Namer::new(Local::Make, &env);
     match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
@@ -125,7 +125,7 @@ pub fn classify(context: &Context, name: &std::ffi::OsStr, args: &[OsString]) ->
     let env = |name: &str| context.invocation.var(name);
     // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
     let stdout = context.invocation.stdout();
-    rules::classify(&Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() })
+    rules::classify(&Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() }, &context.book)
 }
 
 fn pass_through(context: &Context, order: &Order) -> Exit {
