@@ -29,6 +29,7 @@
 pub mod canary;
 pub mod cli;
 pub mod clock;
+pub mod compose;
 pub mod config;
 pub mod copies;
 pub mod exit;
@@ -44,6 +45,7 @@ pub mod rules;
 pub mod run;
 pub mod seam;
 pub mod settle;
+pub mod shell;
 pub mod state;
 pub mod store;
 pub mod supervise;

@@ -33,7 +33,7 @@ pub(super) fn explain(
     let rule = class.rule.clone();
     let rule = rule.as_deref();
     let mut namer = Namer::new(Local::Peek, &env);
-    let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
+    let plan = match plan::draw(class, by_hand, cwd, &run::world(context, &env), &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
     };

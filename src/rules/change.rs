@@ -66,8 +66,8 @@ pub struct Deed {
     pub name: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its directory, as far as it is known.
-    pub cwd: Option<PathBuf>,
+    /// Its directory.
+    pub cwd: PathBuf,
     /// The other host on which it runs.
     pub host: Option<String>,
     /// Files that it writes.

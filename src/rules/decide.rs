@@ -63,11 +63,10 @@ fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
     let env = |name: &str| step.variable(name, command.env);
     let to = step.redirected.iter().rfind(|file| file.is_stdout);
     let to = to.map(|file| Stdout { path: step.path(&file.path), append: file.append });
-    let nowhere = PathBuf::from("/");
     let own = Command {
         name: &step.name,
         args: &step.args,
-        cwd: step.cwd.as_deref().unwrap_or(&nowhere),
+        cwd: &step.cwd,
         env: &env,
         stdout: if step.in_script { to.as_ref() } else { command.stdout },
     };
@@ -84,7 +83,7 @@ fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
     wants.touched = writes.iter().map(|write| write.path.clone()).collect();
     if step.host.is_none() {
         let all = writes.len();
-        writes.retain(|write| is_known(write.path.as_os_str()) && step.cwd.is_some());
+        writes.retain(|write| is_known(write.path.as_os_str()));
         wants.unnamed |= writes.len() < all;
         wants.writes = writes;
         if wants.writes.is_empty() {
@@ -114,7 +113,7 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
         }
     }
     wants.touched = touched.iter().filter(|path| !path.is_empty()).map(|path| step.path(path)).collect();
-    if step.host.is_some() || step.cwd.is_none() {
+    if step.host.is_some() {
         return;
     }
     let known = wants.touched.iter().filter(|path| is_known(path.as_os_str()));

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod argument;
-mod book;
+pub mod book;
 mod change;
 mod decide;
 mod golang;
@@ -16,6 +16,7 @@ mod policy;
 mod script;
 mod sops;
 mod step;
+mod transfer;
 mod unfold;
 mod urfave;
 mod wanted;
@@ -40,7 +41,7 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
 /// What a command would write, by the rules of the book. A program that no rule knows writes nothing that is shared.
 #[must_use]
 pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
-    let unfolded = unfold::unfold(Step::typed(command), book);
+    let unfolded = unfold::unfold(Step::typed(command), book, command.env);
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     for step in &unfolded.steps {
         let wants = decide(step, book, command);

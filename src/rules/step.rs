@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Command;
 
@@ -14,6 +14,11 @@ pub(super) fn is_known(word: &OsStr) -> bool {
     !word.as_encoded_bytes().contains(&UNKNOWN)
 }
 
+/// A directory that only run time knows.
+pub(super) fn nowhere() -> PathBuf {
+    PathBuf::from(format!("/{}", char::from(UNKNOWN)))
+}
+
 /// A simple command: a program with its arguments, and where it runs.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
@@ -21,8 +26,8 @@ pub(super) struct Step {
     pub(super) name: OsString,
     /// Its arguments.
     pub(super) args: Vec<OsString>,
-    /// Its directory, as far as it is known.
-    pub(super) cwd: Option<PathBuf>,
+    /// Its directory; [`nowhere`] where only run time knows.
+    pub(super) cwd: PathBuf,
     /// What is set for it besides the environment.
     pub(super) env: Vec<(OsString, OsString)>,
     /// The host on which it runs, if that is another one.
@@ -54,7 +59,7 @@ impl Step {
         Self {
             name: command.name.to_owned(),
             args: command.args.to_vec(),
-            cwd: Some(command.cwd.to_owned()),
+            cwd: command.cwd.to_owned(),
             env: Vec::new(),
             host: None,
             redirected: Vec::new(),
@@ -76,9 +81,9 @@ impl Step {
         own.or_else(|| self.host.is_none().then(|| around(name)).flatten())
     }
 
-    /// A path of its, absolute where its directory is known.
+    /// A path of its, absolute.
     pub(super) fn path(&self, typed: &OsStr) -> PathBuf {
-        self.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(typed)
+        self.cwd.join(typed)
     }
 
     /// The whole line, its words joined by spaces.

@@ -7,7 +7,8 @@ use std::path::Path;
 use super::book::{Book, Launcher, Several};
 use super::grammar::{self, Level, Line};
 use super::script;
-use super::step::{Step, UNKNOWN};
+use super::transfer;
+use super::step::{Step, UNKNOWN, nowhere};
 use crate::terms::shell_quote;
 
 /// Nobody puts more of them one into the other.
@@ -25,13 +26,15 @@ pub(super) struct Unfolded {
 }
 
 /// Takes a line apart.
-pub(super) fn unfold(line: Step, book: &Book) -> Unfolded {
+pub(super) fn unfold(line: Step, book: &Book, env: &dyn Fn(&str) -> Option<OsString>) -> Unfolded {
     let mut found = Unfolded::default();
-    open(line, book, 0, &mut found);
+    open(line, (book, env), 0, &mut found);
     found
 }
 
-fn open(step: Step, book: &Book, depth: usize, found: &mut Unfolded) {
+type Around<'a> = (&'a Book, &'a dyn Fn(&str) -> Option<OsString>);
+
+fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded) {
     if depth > DEEPEST || found.steps.len() >= MOST {
         found.incomplete = true;
         return;
@@ -40,12 +43,12 @@ fn open(step: Step, book: &Book, depth: usize, found: &mut Unfolded) {
     found.steps.push(step);
     match inner {
         Inner::Nothing => {}
-        Inner::Command(step) => open(*step, book, depth + 1, found),
+        Inner::Command(step) => open(*step, (book, env), depth + 1, found),
         Inner::Script(text, around) => {
-            let read = script::steps(&text, &around);
+            let read = script::steps(&text, &around, env);
             found.incomplete |= !read.complete;
             for step in read.steps {
-                open(step, book, depth + 1, found);
+                open(step, (book, env), depth + 1, found);
             }
         }
     }
@@ -68,7 +71,7 @@ fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Inner {
     let level = Level {
         values: &launcher.values,
         attached: &launcher.attached,
-        stop_at: Some(if launcher.host { 2 } else { 1 }),
+        stop_at: if launcher.copies { None } else { Some(if launcher.host { 2 } else { 1 }) },
         ..Level::default()
     };
     grammar::read_level(level, args, 0, &mut line);
@@ -77,11 +80,14 @@ fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Inner {
     }
     let mut around = Step { escapes: step.escapes || launcher.remote, ..step.clone() };
     if let Some(directory) = launcher.directory.iter().find_map(|names| line.value(names)) {
-        around.cwd = moved(&around, directory);
+        around.cwd = around.path(directory);
     }
     let text = launcher.script.iter().find_map(|names| line.value(names));
     if launcher.host {
-        return on_host(&line, around, book);
+        return on_host(launcher, &line, around, book);
+    }
+    if launcher.copies {
+        return transfer::copied(&line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
     }
     let mut words: &[OsString] = &args[line.operands_at..];
     if launcher.behind_dashes {
@@ -95,7 +101,7 @@ fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Inner {
         }
     }
     if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number - 1)) {
-        around.cwd = moved(&around, directory);
+        around.cwd = around.path(directory);
     }
     words = words.get(launcher.skip..).unwrap_or_default();
     // `direnv exec . -- sops`: a launcher's own end of options behind its operands.
@@ -148,11 +154,6 @@ fn assignment(word: &OsStr) -> Option<(OsString, OsString)> {
         .then(|| (name.into(), super::argument::tail(word, equals + 1).into_owned()))
 }
 
-fn moved(step: &Step, directory: &OsStr) -> Option<std::path::PathBuf> {
-    let known = super::step::is_known(directory) && (step.cwd.is_some() || Path::new(directory).is_absolute());
-    known.then(|| step.path(directory))
-}
-
 /// `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -s <<EOF`.
 fn shell(step: &Step) -> Inner {
     let mut wants_script = false;
@@ -186,22 +187,28 @@ fn shell(step: &Step) -> Inner {
     }
 }
 
-/// `ssh [OPTIONS] HOST COMMAND…`: the words are joined by spaces and read by the shell over there.
-fn on_host(line: &Line<'_>, around: Step, book: &Book) -> Inner {
-    let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
-    let Some(host) = super::host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
-    let host = String::from_utf8_lossy(&host).into_owned();
-    let script = match (words, &around.input) {
-        ([], Some(input)) => input.clone(),
-        (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
-    };
-    let there = Step {
-        host: Some(book.host(&host).to_owned()),
-        cwd: None,
+/// The same on another host, where its files, its environment and its directory are others.
+pub(super) fn there(around: Step, host: &str) -> Step {
+    Step {
+        host: Some(host.to_owned()),
+        cwd: nowhere(),
         env: Vec::new(),
         redirected: Vec::new(),
         escapes: true,
         ..around
+    }
+}
+
+/// `ssh [OPTIONS] HOST COMMAND…`: the words are joined by spaces and read by the shell over there.
+fn on_host(launcher: &Launcher, line: &Line<'_>, around: Step, book: &Book) -> Inner {
+    let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
+    let Some(host) = super::host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
+    let host = String::from_utf8_lossy(&host).into_owned();
+    let script = match (words, &around.input) {
+        (_, input) if launcher.input => input.clone().unwrap_or_default(),
+        ([], Some(input)) => input.clone(),
+        (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
     };
+    let there = there(around, book.host(&host));
     if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Box::new(there)) }
 }

@@ -17,8 +17,8 @@ pub struct Claim {
     pub name: Wanted,
     /// Which engine a container belongs to, as the command says it.
     pub engine: Engine,
-    /// Where the command runs, as far as that is known: the repository there gives some kinds their scope.
-    pub cwd: Option<PathBuf>,
+    /// Where the command runs: the repository there gives some kinds their scope.
+    pub cwd: PathBuf,
     /// It runs on this other host.
     pub host: Option<String>,
 }

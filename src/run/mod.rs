@@ -90,7 +90,7 @@ fn go(
     let known = class.known;
     let env = env_of(context);
     let mut namer = Namer::new(Local::Make, &env);
-    match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
+    match plan::draw(class, resources, &context.invocation.cwd, &world(context, &env), &mut namer) {
         Ok(Plan::PassThrough { reason }) => {
             if !known && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
@@ -117,6 +117,11 @@ fn go(
 pub fn refuse_unnamed(error: &NamingError) -> Exit {
     report::say(&report::misuse(&error.to_string(), error.remedy()).to_string());
     Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
+}
+
+/// What the plan may ask of the world.
+pub fn world<'a>(_context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
+    plan::World { env, stack_of: &|_, _| None }
 }
 
 /// What the command line would change.

@@ -25,12 +25,12 @@ pub(super) const DIVISIONS: [Division; 5] = [
         programs: &["env", "sudo", "doas", "su", "runuser", "nice", "ionice", "chrt", "taskset", "timeout", "nohup", "stdbuf", "time", "setsid",
             "command", "exec", "builtin", "direnv", "mise", "op", "doppler", "aws-vault", "chamber", "infisical", "teller", "uv", "uvx", "npx", "npm", "pnpm", "yarn",
             "poetry", "pipenv", "bundle", "flock", "chroot", "unshare", "systemd-run", "strace", "caffeinate", "xvfb-run", "ssh-agent",
-            "dotenv", "envchain", "unbuffer", "busybox", "sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "ssh", "xargs", "setpriv", "prlimit", "eatmydata", "faketime", "catchsegv", "nix-shell", "asdf", "rtx", "devbox", "tini", "dumb-init"],
+            "dotenv", "envchain", "unbuffer", "busybox", "sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "ssh", "scp", "sftp", "rsync", "xargs", "setpriv", "prlimit", "eatmydata", "faketime", "catchsegv", "nix-shell", "asdf", "rtx", "devbox", "tini", "dumb-init"],
         text: include_str!("../built_in/launchers.toml"),
     },
     Division {
         programs: &["tee", "sed", "gsed", "perl", "cp", "mv", "install", "ln", "rm", "unlink", "shred", "truncate", "touch", "dd", "vi", "vim", "nvim", "view", "nano", "pico", "emacs",
-            "emacsclient", "ed", "ex", "micro", "hx", "helix", "code", "joe", "mcedit", "sponge", "patch", "yq", "crudini", "rsync", "scp", "sftp", "curl", "wget", "gawk", "awk", "age", "gpg", "openssl"],
+            "emacsclient", "ed", "ex", "micro", "hx", "helix", "code", "joe", "mcedit", "sponge", "patch", "yq", "crudini", "put", "reput", "rename", "curl", "wget", "gawk", "awk", "age", "gpg", "openssl"],
         text: include_str!("../built_in/writers.toml"),
     },
 ];

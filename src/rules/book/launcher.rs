@@ -42,6 +42,12 @@ pub struct Launcher {
     /// The first operand is a host, the rest a script for its shell.
     #[serde(default)]
     pub host: bool,
+    /// With `host`: the operands are no script; what is on standard input is (`sftp`).
+    #[serde(default)]
+    pub input: bool,
+    /// The operands are files, the last the place where they go, each perhaps on a host (`scp a host:b`): as `cp` there.
+    #[serde(default)]
+    pub copies: bool,
     /// Options with which nothing is started.
     #[serde(default)]
     pub unless: Several,

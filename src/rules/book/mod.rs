@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 pub use glob::Glob;
 pub use launcher::Launcher;
-pub use program::{Program, SubCommand};
+pub use program::Program;
 pub use rule::{Place, Rule};
 pub use span::Span;
 pub use tables::{Several, Tables};
@@ -100,5 +100,29 @@ impl Book {
             // A test reads every division; what stands there is ours.
             Tables::read(built_in::DIVISIONS[at].text).unwrap_or_default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_division_can_be_read_and_is_about_its_programs_alone() {
+        let mut seen: Vec<&str> = Vec::new();
+        for division in &built_in::DIVISIONS {
+            let tables = Tables::read(division.text).unwrap_or_else(|error| panic!("{:?}: {error}", division.programs));
+            let rules = tables.rule.iter().filter_map(|rule| rule.program.as_ref());
+            let names = tables.program.iter().map(|program| &program.name).chain(rules);
+            let names = names.chain(tables.launcher.iter().map(|launcher| &launcher.program));
+            let names = names.chain(tables.writer.iter().map(|writer| &writer.program));
+            for name in names.flat_map(Several::iter).filter(|name| *name != "sops") {
+                assert!(division.programs.contains(&name), "{name} is not listed for its division");
+            }
+            for program in division.programs {
+                assert!(!seen.contains(program), "{program} stands in two divisions");
+                seen.push(program);
+            }
+        }
     }
 }

@@ -2,7 +2,11 @@
 //! and changes nothing.
 #![forbid(unsafe_code)]
 
+mod claims;
+
 use std::path::Path;
+
+pub use claims::World;
 
 use crate::naming::{self, Namer, NamingError, Target};
 use crate::rules::{Change, Classification, Policy, Write};
@@ -57,11 +61,15 @@ pub fn draw(
     class: Classification,
     by_hand: &[ResourceName],
     cwd: &Path,
+    world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
     let mut files = Vec::new();
     let mut passed_over = None;
     for write in class.writes {
+        if write.change == Change::Other && !naming::holds_sops(&write.path) {
+            continue;
+        }
         if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
             passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
             continue;
@@ -74,6 +82,9 @@ pub fn draw(
         files.push(PlannedFile { write, target });
     }
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
+    let claimed = claims::claimed(&class.claims, world, namer)?;
+    resources.extend(claimed.resources);
+    let by_rule = !resources.is_empty();
     for name in by_hand {
         let scope = scope_of(name, cwd, namer)?;
         resources.push(Resource { name: name.clone(), scope });
@@ -83,7 +94,10 @@ pub fn draw(
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
     }
-    let reason = if files.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
+    let reason = match by_rule {
+        false => "named by hand with -r".to_owned(),
+        true => [vec![class.reason], claimed.because].concat().join("; "),
+    };
     let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
     Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason })))
 }
