@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::book::{Book, Field, Filter, Part, Place, Rule, Several, Template};
+use super::book::{Book, Expression, Field, Filter, Part, Place, Rule, Several, Template};
 use super::grammar::{self, Line};
 use super::policy::{Follow, Policy};
 use super::step::{Step, UNKNOWN, is_known};
@@ -103,14 +103,14 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
         }
         wants.known = true;
         let files = filling.words(&writer.files);
-        if writer.into && let Some((directory, sources)) = files.split_last() {
-            for source in sources {
-                touched.push(joined(directory, source));
-            }
-            touched.push(directory.clone());
-        } else {
+        let Some((place, sources)) = files.split_last().filter(|_| writer.into) else {
             touched.extend(files);
+            continue;
+        };
+        if sources.len() > 1 || may_be_a_directory(place) {
+            touched.extend(sources.iter().map(|source| joined(place, source)));
         }
+        touched.push(place.clone());
     }
     wants.touched = touched.iter().filter(|path| !path.is_empty()).map(|path| step.path(path)).collect();
     if step.host.is_some() {
@@ -120,6 +120,12 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
     wants.writes = known
         .map(|path| Write { path: path.clone(), change: Change::Other, via: Via::Output, asked: Asked::default() })
         .collect();
+}
+
+/// Whether files may go into it: it is written as a directory, or its name has no ending.
+fn may_be_a_directory(place: &OsStr) -> bool {
+    let last = place.as_encoded_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    last.is_empty() || last == b"." || last == b".." || !last.contains(&b'.')
 }
 
 fn joined(directory: &OsStr, source: &OsStr) -> OsString {
@@ -164,7 +170,12 @@ fn fits(rule: &Rule, step: &Step, line: &Line<'_>, touched: &[PathBuf], command:
     if !fits {
         return None;
     }
-    if rule.matches.is_empty() { Some(Vec::new()) } else { caught(rule, step, line) }
+    let operands: Vec<&[u8]> = line.operands.iter().map(|word| word.as_encoded_bytes()).collect();
+    let mut groups = caught(&rule.matches, &operands)?;
+    let values = line.all_values().map(OsStr::as_encoded_bytes);
+    let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).collect();
+    groups.extend(caught(&rule.text, &texts)?);
+    Some(groups)
 }
 
 fn is_set(wanted: &str, step: &Step, command: &Command<'_>) -> bool {
@@ -173,14 +184,11 @@ fn is_set(wanted: &str, step: &Step, command: &Command<'_>) -> bool {
     value.is_some_and(|value| glob.is_none_or(|glob| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes())))
 }
 
-/// What the expressions caught in operands, in the values of options and in what stands on standard input.
-fn caught(rule: &Rule, step: &Step, line: &Line<'_>) -> Option<Groups> {
-    let values = line.all_values().map(OsStr::as_encoded_bytes);
-    let operands = line.operands.iter().map(|word| word.as_encoded_bytes());
-    let texts: Vec<&[u8]> = operands.chain(values).chain(step.input.as_deref()).collect();
+/// What expressions caught in texts; none where there are some and none of them fits.
+fn caught(expressions: &[Expression], texts: &[&[u8]]) -> Option<Groups> {
     let mut groups = Vec::new();
-    let mut any = false;
-    for expression in &rule.matches {
+    let mut any = expressions.is_empty();
+    for expression in expressions {
         for found in texts.iter().flat_map(|text| expression.0.captures_iter(text)) {
             any = true;
             for name in expression.0.capture_names().flatten() {

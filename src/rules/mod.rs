@@ -45,12 +45,12 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     for step in &unfolded.steps {
         let wants = decide(step, book, command);
-        let launches = book.launcher(step.name()).is_some();
+        let launches = book.launches(step.name());
         class.known |= step.host.is_some() || (wants.known && !launches);
         class.deeds.push(deed(step, &wants));
         add(step, wants, &mut class);
     }
-    class.known |= unfolded.steps.iter().all(|step| book.launcher(step.name()).is_some());
+    class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::step::{Redirected, Step, UNKNOWN, nowhere};
-use crate::shell::{self, Descriptor, Directory, Kind, Part, Simple, Word};
+use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Simple, Word};
 
 /// What a script comes to.
 pub(super) struct Read {
@@ -21,7 +21,8 @@ pub(super) fn steps(text: &[u8], around: &Step, env: Env<'_>) -> Read {
     let script = shell::parse(text);
     let reader = Reader { around, env };
     let steps = script.commands.iter().map(|simple| {
-        let input = script.text_for(simple).map(|word| reader.bytes(word));
+        let own = script.text_for(simple).map(|word| reader.bytes(word));
+        let input = own.or_else(|| around.input.clone().filter(|_| simple.input == Input::Inherited));
         reader.step(simple, input)
     });
     Read { steps: steps.collect(), complete: script.complete }

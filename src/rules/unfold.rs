@@ -39,7 +39,7 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
         found.incomplete = true;
         return;
     }
-    let inner = book.launcher(step.name()).map_or(Inner::Nothing, |launcher| inside(launcher, &step, book));
+    let inner = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing);
     found.steps.push(step);
     match inner {
         Inner::Nothing => {}
@@ -62,35 +62,43 @@ enum Inner {
     Script(Vec<u8>, Box<Step>),
 }
 
-fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Inner {
+/// What this form of the line starts; none when the line has another form.
+fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
     if launcher.shell {
-        return shell(step);
+        return Some(shell(step));
     }
-    let Some(args) = behind_subcommand(launcher, &step.args) else { return Inner::Nothing };
+    let args = behind_subcommand(launcher, &step.args)?;
     let mut line = Line::default();
     let level = Level {
         values: &launcher.values,
         attached: &launcher.attached,
-        stop_at: if launcher.copies { None } else { Some(if launcher.host { 2 } else { 1 }) },
+        stop_at: if launcher.copies { None } else { Some(launcher.stop_at.unwrap_or(1)) },
         ..Level::default()
     };
     grammar::read_level(level, args, 0, &mut line);
-    if line.is_any_on(&launcher.unless) {
-        return Inner::Nothing;
+    if !launcher.option.is_empty() && !line.is_any_on(&launcher.option) {
+        return None;
     }
+    if line.is_any_on(&launcher.unless) {
+        return Some(Inner::Nothing);
+    }
+    Some(started(launcher, &line, args, step, book))
+}
+
+fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step, book: &Book) -> Inner {
     let mut around = Step { escapes: step.escapes || launcher.remote, ..step.clone() };
     if let Some(directory) = launcher.directory.iter().find_map(|names| line.value(names)) {
         around.cwd = around.path(directory);
     }
     let text = launcher.script.iter().find_map(|names| line.value(names));
     if launcher.host {
-        return on_host(launcher, &line, around, book);
+        return on_host(launcher, line, around, book);
     }
     if launcher.copies {
-        return transfer::copied(&line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
+        return transfer::copied(line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
     }
     let mut words: &[OsString] = &args[line.operands_at..];
-    if launcher.behind_dashes {
+    if launcher.behind_dashes && text.is_none() {
         let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
         words = &args[dashes + 1..];
     }

@@ -13,12 +13,17 @@ pub struct Launcher {
     pub program: Several,
     /// The sub-command with which it starts something (`direnv exec`); none: always.
     pub subcommand: Option<Several>,
+    /// Options of which one is given; without, it is another form of the line.
+    #[serde(default)]
+    pub option: Several,
     /// Options with a value.
     #[serde(default)]
     pub values: Vec<String>,
     /// Options whose value can only be attached.
     #[serde(default)]
     pub attached: Vec<String>,
+    /// The options end with this operand; ready: with the first.
+    pub stop_at: Option<usize>,
     /// How many operands stand before the command (`timeout 5 …`).
     #[serde(default)]
     pub skip: usize,

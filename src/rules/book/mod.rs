@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub use glob::Glob;
 pub use launcher::Launcher;
 pub use program::Program;
-pub use rule::{Place, Rule};
+pub use rule::{Expression, Place, Rule};
 pub use span::Span;
 pub use tables::{Several, Tables};
 pub use template::{Field, Filter, Part, Template};
@@ -65,10 +65,15 @@ impl Book {
         own.or_else(|| self.division(name)?.program.iter().find(|program| program.name.has(name)))
     }
 
-    /// What starts other programs.
-    pub(super) fn launcher(&self, name: &str) -> Option<&Launcher> {
-        let own = self.own.launcher.iter().find(|launcher| launcher.program.has(name));
-        own.or_else(|| self.division(name)?.launcher.iter().find(|launcher| launcher.program.has(name)))
+    /// How a program starts other programs, in the forms that it has for that.
+    pub(super) fn launchers<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b Launcher> {
+        let built_in = self.division(name).into_iter().flat_map(|tables| &tables.launcher);
+        self.own.launcher.iter().chain(built_in).filter(move |launcher| launcher.program.has(name))
+    }
+
+    /// Whether it starts other programs at all.
+    pub(super) fn launches(&self, name: &str) -> bool {
+        self.launchers(name).next().is_some()
     }
 
     /// By what lines a program writes files.

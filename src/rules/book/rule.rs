@@ -32,6 +32,9 @@ pub struct Rule {
     /// Regular expressions for operands; what their named groups catch can be used in `resource`.
     #[serde(default, rename = "match")]
     pub matches: Vec<Expression>,
+    /// The same for everything that is said: operands, values of options, and what stands on standard input.
+    #[serde(default)]
+    pub text: Vec<Expression>,
     /// Variables that are set: `NAME`, or `NAME=GLOB`.
     #[serde(default)]
     pub env: Several,
