@@ -30,10 +30,14 @@ pub(super) fn explain(
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
     let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None }, &context.book);
+    let by_hand = match run::named(context, &class, by_hand) {
+        Ok(named) => named,
+        Err(exit) => return exit,
+    };
     let rule = class.rule.clone();
     let rule = rule.as_deref();
     let mut namer = Namer::new(Local::Peek, &env);
-    let plan = match plan::draw(class, by_hand, cwd, &run::world(context, &env), &mut namer) {
+    let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &env), &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
     };

@@ -12,6 +12,7 @@ use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
+use crate::terms::ResourceName;
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
@@ -107,16 +108,31 @@ fn checked(context: &Context, options: &RunOptions) -> Result<Options, Exit> {
 }
 
 fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString], words: &[OsString]) -> Exit {
-    let resources = typed.map_or(&[][..], |typed| &typed.resource);
+    let resources = match typed.map_or(Ok(Vec::new()), |typed| by_hand(context, typed)) {
+        Ok(resources) => resources,
+        Err(exit) => return exit,
+    };
     let options = || {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
         parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
-        return super::explain::explain(context, resources, &options, words, false);
+        return super::explain::explain(context, &resources, &options, words, false);
     }
-    run::run(context, resources, &options, words)
+    run::run(context, &resources, &options, words)
+}
+
+/// What was named by hand: with `-r`, and with `--secret` as it was typed.
+fn by_hand(context: &Context, typed: &RunOptions) -> Result<Vec<ResourceName>, Exit> {
+    match super::options::rotations(&typed.secret) {
+        Ok(rotations) => Ok([typed.resource.as_slice(), &rotations].concat()),
+        Err(what) => {
+            context.account.because(&what);
+            report::say(&report::misuse(&what, "locked --secret DATABASE_URL PROGRAM…").to_string());
+            Err(Exit::Code(exit::USAGE))
+        }
+    }
 }
 
 fn verb(mut context: Context, args: &[OsString]) -> Exit {
@@ -154,11 +170,15 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         );
         return Exit::Code(exit::USAGE);
     }
+    let named = || by_hand(&context, &line.options);
     match &line.verb {
-        Verb::Run(verb) => run::run(&context, &line.options.resource, &options, &verb.command),
-        Verb::Explain(verb) => {
-            super::explain::explain(&context, &line.options.resource, &options, &verb.command, verb.json)
+        Verb::Run(verb) => {
+            named().map_or_else(|exit| exit, |named| run::run(&context, &named, &options, &verb.command))
         }
+        Verb::Explain(verb) => named().map_or_else(
+            |exit| exit,
+            |named| super::explain::explain(&context, &named, &options, &verb.command, verb.json),
+        ),
         Verb::Status(verb) => super::status::status(&context, verb),
         Verb::History(verb) => super::history::history(&context, verb),
         Verb::Acquire(verb) => super::acquire::acquire(&context, &line.options, verb),

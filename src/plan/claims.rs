@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Claim, Compose, Engine, Wanted};
+use crate::rules::{Claim, Compose, Engine, Set, Wanted};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What must be asked of the world outside of files.
@@ -89,25 +89,13 @@ fn sight(claim: &Claim) -> Sight {
 }
 
 /// The environment of the command: what the line sets, before what is around it; another host has its own.
-fn over<'a>(
-    set: &'a [(OsString, OsString)],
-    claim: &'a Claim,
-    world: &'a World<'_>,
-) -> impl Fn(&str) -> Option<OsString> + 'a {
-    move |name| {
-        let own = set.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-        own.or_else(|| claim.host.is_none().then(|| (world.env)(name)).flatten())
-    }
+fn over<'a>(set: &'a Set, claim: &'a Claim, world: &'a World<'_>) -> impl Fn(&str) -> Option<OsString> + 'a {
+    move |name| set.get(name).map(OsStr::to_owned).or_else(|| claim.host.is_none().then(|| (world.env)(name)).flatten())
 }
 
 /// The scope of a resource that a rule names: some kinds belong to the repository where the command runs, containers to
 /// their engine, the rest means the same everywhere.
-fn scope(
-    name: &ResourceName,
-    claim: &Claim,
-    world: &World<'_>,
-    namer: &mut Namer<'_>,
-) -> Result<Scope, NamingError> {
+fn scope(name: &ResourceName, claim: &Claim, world: &World<'_>, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
     match name.kind() {
         "container" => Ok(engine(claim, world)),
         _ => super::scope_of(name, &claim.cwd, namer),

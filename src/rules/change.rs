@@ -60,7 +60,7 @@ pub struct Classification {
 }
 
 /// One command of a line, as zones look at it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Deed {
     /// The program's own name.
     pub name: OsString,
@@ -74,6 +74,13 @@ pub struct Deed {
     pub writes: Vec<PathBuf>,
     /// What it reads from standard input, where the line says it.
     pub input: Option<Vec<u8>>,
+}
+
+/// Arguments and input may be secrets: they are counted, not shown.
+impl std::fmt::Debug for Deed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deed").field("name", &self.name).field("args", &self.args.len()).finish_non_exhaustive()
+    }
 }
 
 /// One file that the command may write.

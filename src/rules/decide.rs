@@ -97,7 +97,8 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
     let filling = Filling { step, line, caught: &[], env: command.env };
     let mut touched: Vec<OsString> = step.redirected.iter().map(|file| file.path.clone()).collect();
     for writer in book.writers(step.name()) {
-        let fits = is_of(writer.subcommand.as_ref(), line) && given(&writer.option, line) && !line.is_any_on(&writer.unless);
+        let fits =
+            is_of(writer.subcommand.as_ref(), line) && given(&writer.option, line) && !line.is_any_on(&writer.unless);
         if !fits {
             continue;
         }
@@ -140,7 +141,9 @@ fn is_of(wanted: Option<&Several>, line: &Line<'_>) -> bool {
 /// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
 fn given(options: &Several, line: &Line<'_>) -> bool {
     options.iter().all(|option| match option.split_once('=') {
-        Some((names, glob)) => line.values(names).any(|value| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes())),
+        Some((names, glob)) => {
+            line.values(names).any(|value| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes()))
+        }
         None => line.is_on(option),
     })
 }
@@ -156,8 +159,14 @@ fn fits(rule: &Rule, step: &Step, line: &Line<'_>, touched: &[PathBuf], command:
         Place::Anywhere => true,
     };
     let on_line = || rule.remote.is_empty() || (remote && rule.remote.iter().any(|glob| glob.fits_line(&step.words())));
-    let operands = || rule.args.is_empty() || line.operands.iter().any(|word| rule.args.iter().any(|glob| glob.fits(word.as_encoded_bytes())));
-    let written = || rule.writes.is_empty() || touched.iter().any(|path| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str())));
+    let operands = || {
+        rule.args.is_empty()
+            || line.operands.iter().any(|word| rule.args.iter().any(|glob| glob.fits(word.as_encoded_bytes())))
+    };
+    let written = || {
+        rule.writes.is_empty()
+            || touched.iter().any(|path| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str())))
+    };
     let set = || rule.env.iter().all(|wanted| is_set(wanted, step, command));
     let fits = there
         && is_of(rule.subcommand.as_ref(), line)

@@ -229,7 +229,11 @@ mod tests {
         let table = [
             (docker, "compose up -d", "compose up[-d]()"),
             (docker, "--context a compose -p b up web", "compose up[--context=a -p|--project-name=b](web)"),
-            (docker, "-Htcp://x compose -fa --file=b up --scale w=2 -dt 5", "compose up[-H|--host=tcp://x -f|--file=a -f|--file=b --scale=w=2 -d -t=5]()"),
+            (
+                docker,
+                "-Htcp://x compose -fa --file=b up --scale w=2 -dt 5",
+                "compose up[-H|--host=tcp://x -f|--file=a -f|--file=b --scale=w=2 -d -t=5]()",
+            ),
             (docker, "ps -a", "ps[-a]()"),
             (docker, "compose", "compose[]()"),
             (docker, "compose -- up", "compose up[]()"),

@@ -25,7 +25,7 @@ pub use book::{Book, Rule, Tables};
 pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
-pub use wanted::{Claim, Compose, Engine, Wanted};
+pub use wanted::{Claim, Compose, Engine, Set, Wanted};
 
 use self::decide::{Wants, decide};
 use self::step::Step;
@@ -87,7 +87,10 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         }
     }
     if wants.unnamed {
-        class.notes.push(format!("what {} writes only run time knows, and it runs without a lease on that", step.name.display()));
+        class.notes.push(format!(
+            "what {} writes only run time knows, and it runs without a lease on that",
+            step.name.display()
+        ));
     }
     class.asks |= wants.asks;
     class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);

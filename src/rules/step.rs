@@ -20,7 +20,7 @@ pub(super) fn nowhere() -> PathBuf {
 }
 
 /// A simple command: a program with its arguments, and where it runs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Step {
     /// The program's own name.
     pub(super) name: OsString,

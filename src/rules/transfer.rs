@@ -17,7 +17,8 @@ pub(super) fn copied(line: &Line<'_>, around: Step, book: &Book) -> Option<Step>
         Some((name, path)) => (there(around, book.host(&name)), path),
         None => (around, destination.to_owned()),
     };
-    let sources = sources.iter().map(|source| self::place(source).map_or_else(|| (*source).to_owned(), |(_, path)| path));
+    let sources =
+        sources.iter().map(|source| self::place(source).map_or_else(|| (*source).to_owned(), |(_, path)| path));
     let args = [OsString::from("--")].into_iter().chain(sources).chain([place]);
     Some(Step { name: "cp".into(), args: args.collect(), ..step })
 }

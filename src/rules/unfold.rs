@@ -7,8 +7,8 @@ use std::path::Path;
 use super::book::{Book, Launcher, Several};
 use super::grammar::{self, Level, Line};
 use super::script;
-use super::transfer;
 use super::step::{Step, UNKNOWN, nowhere};
+use super::transfer;
 use crate::terms::shell_quote;
 
 /// Nobody puts more of them one into the other.
@@ -17,7 +17,7 @@ const DEEPEST: usize = 16;
 const MOST: usize = 4_096;
 
 /// What a line comes to.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Unfolded {
     /// Its commands; launchers stand before what they start.
     pub(super) steps: Vec<Step>,
@@ -39,7 +39,8 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
         found.incomplete = true;
         return;
     }
-    let inner = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing);
+    let inner =
+        book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing);
     found.steps.push(step);
     match inner {
         Inner::Nothing => {}
@@ -158,8 +159,7 @@ fn assignment(word: &OsStr) -> Option<(OsString, OsString)> {
     let equals = bytes.iter().position(|&byte| byte == b'=').filter(|&at| at > 0)?;
     let name = std::str::from_utf8(&bytes[..equals]).ok()?;
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (is_name && !bytes[0].is_ascii_digit())
-        .then(|| (name.into(), super::argument::tail(word, equals + 1).into_owned()))
+    (is_name && !bytes[0].is_ascii_digit()).then(|| (name.into(), super::argument::tail(word, equals + 1).into_owned()))
 }
 
 /// `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -s <<EOF`.
@@ -184,9 +184,7 @@ fn shell(step: &Step) -> Inner {
         at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));
     }
     match (step.args.get(at), &step.input) {
-        (Some(script), _) if wants_script => {
-            Inner::Script(script.as_encoded_bytes().to_vec(), Box::new(step.clone()))
-        }
+        (Some(script), _) if wants_script => Inner::Script(script.as_encoded_bytes().to_vec(), Box::new(step.clone())),
         (None, Some(input)) => Inner::Script(input.clone(), Box::new(step.clone())),
         (Some(_), Some(input)) if step.args.iter().any(|word| word == "-s") => {
             Inner::Script(input.clone(), Box::new(step.clone()))

@@ -54,7 +54,7 @@ pub struct Compose {
     /// `--env-file`, in order.
     pub env_files: Vec<OsString>,
     /// What is set for it besides the environment.
-    pub env: Vec<(OsString, OsString)>,
+    pub env: Set,
     /// The first generation, `docker-compose` in Python, is meant.
     pub legacy: bool,
 }
@@ -69,7 +69,25 @@ pub struct Engine {
     /// `--config`.
     pub config: Option<OsString>,
     /// What is set for the command besides the environment.
-    pub env: Vec<(OsString, OsString)>,
+    pub env: Set,
+}
+
+/// Variables that a line sets for its command. Their values may be secrets: they are counted, not shown.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Set(pub Vec<(OsString, OsString)>);
+
+impl std::fmt::Debug for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} variables", self.0.len())
+    }
+}
+
+impl Set {
+    /// The last value that is set for a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
+    }
 }
 
 /// What a rule's expressions caught: name and text.
@@ -98,7 +116,8 @@ impl Filling<'_> {
                 Part::Text(text) => vec![text.clone().into_bytes()],
                 Part::Gap(field, filters) => self.filled(field, filters),
             };
-            texts = choices.iter().flat_map(|choice| texts.iter().map(|text| [text, choice.as_slice()].concat())).collect();
+            texts =
+                choices.iter().flat_map(|choice| texts.iter().map(|text| [text, choice.as_slice()].concat())).collect();
         }
         texts
     }
@@ -149,7 +168,7 @@ pub(super) fn compose(step: &Step, line: &Line<'_>) -> Compose {
         directory: line.value("--project-directory").map(OsStr::to_owned),
         files: all("-f|--file"),
         env_files: all("--env-file"),
-        env: step.env.clone(),
+        env: Set(step.env.clone()),
         legacy: step.name == "docker-compose",
     }
 }
@@ -161,6 +180,6 @@ pub(super) fn engine(step: &Step, line: &Line<'_>) -> Engine {
         host: value("-H|--host"),
         context: value("-c|--context"),
         config: value("--config"),
-        env: step.env.clone(),
+        env: Set(step.env.clone()),
     }
 }

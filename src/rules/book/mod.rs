@@ -86,7 +86,8 @@ impl Book {
     pub(super) fn rules<'b>(&'b self, name: &'b str, remote: bool) -> impl Iterator<Item = &'b Rule> {
         let anywhere = remote.then(|| self.tables(built_in::SERVER));
         let division = self.division(name);
-        let tables = division.into_iter().chain(anywhere.filter(|tables| !division.is_some_and(|it| std::ptr::eq(it, *tables))));
+        let tables =
+            division.into_iter().chain(anywhere.filter(|tables| !division.is_some_and(|it| std::ptr::eq(it, *tables))));
         let replaced = |rule: &Rule| self.own.rule.iter().any(|own| own.name == rule.name);
         let built_in = tables.flat_map(|tables| &tables.rule).filter(move |rule| !replaced(rule));
         self.own

@@ -181,10 +181,10 @@ mod tests {
         assert_eq!(read("a:b"), Ok(vec![text("a:b")]));
         assert_eq!(read("c:{project}"), Ok(vec![text("c:"), Part::Gap(Field::Project, vec![])]));
         assert_eq!(read("{2..|file}x"), Ok(vec![Part::Gap(Field::Operands(2), vec![Filter::File]), text("x")]));
-        assert_eq!(read("{-p}{env:A}"), Ok(vec![
-            Part::Gap(Field::Option("-p".into()), vec![]),
-            Part::Gap(Field::Variable("A".into()), vec![]),
-        ]));
+        assert_eq!(
+            read("{-p}{env:A}"),
+            Ok(vec![Part::Gap(Field::Option("-p".into()), vec![]), Part::Gap(Field::Variable("A".into()), vec![]),])
+        );
         for wrong in ["{", "{}", "{0}", "{x..}", "{1|nothing}"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
@@ -192,7 +192,13 @@ mod tests {
 
     #[test]
     fn a_workflow_has_one_slug_however_it_is_named() {
-        for name in ["secrets-sync.yml", ".github/workflows/secrets-sync.yaml", "Secrets Sync", "secrets-sync", "Secrets  Sync!"] {
+        for name in [
+            "secrets-sync.yml",
+            ".github/workflows/secrets-sync.yaml",
+            "Secrets Sync",
+            "secrets-sync",
+            "Secrets  Sync!",
+        ] {
             assert_eq!(Filter::Slug.on(name.as_bytes()).as_deref(), Some(&b"secrets-sync"[..]), "{name}");
         }
         assert_eq!(Filter::Slug.on(b"/"), None);
