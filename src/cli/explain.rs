@@ -44,18 +44,18 @@ pub(super) fn explain(
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
     let text = match (&plan, as_json) {
-        (Plan::PassThrough { reason }, true) => Ok(pass_json(reason, rule, program.as_deref())),
-        (Plan::PassThrough { reason }, false) => Ok(pass_text(reason, rule, program.as_deref())),
+        (Plan::PassThrough { reason, notes }, true) => Ok(pass_json(reason, notes, rule, program.as_deref())),
+        (Plan::PassThrough { reason, notes }, false) => Ok(pass_text(reason, notes, rule, program.as_deref())),
         (Plan::Hold(plan), true) => options().map(|options| hold_json(plan, &options, program.as_deref())),
         (Plan::Hold(plan), false) => options().map(|options| hold_text(plan, &options, program.as_deref())),
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }
 
-fn pass_json(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+fn pass_json(reason: &str, notes: &[String], rule: Option<&str>, program: Option<&str>) -> String {
     let answer = json!({
         "decision": "pass", "resources": [], "scope": null, "leases": [], "writes": [],
-        "rule": rule, "program": program, "reason": reason,
+        "rule": rule, "program": program, "reason": reason, "notes": notes,
     });
     format!("{answer:#}")
 }
@@ -77,6 +77,7 @@ fn hold_json(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
         "rule": plan.rule,
         "program": program,
         "reason": plan.reason,
+        "notes": plan.notes,
         "ttl_ms": options.times.ttl.as_millis(),
         "canary": canary(plan, options),
         "names": plan.files.iter().map(|file| file.target.stem_from.as_str()).collect::<Vec<_>>(),
@@ -97,9 +98,10 @@ fn canary(plan: &HoldPlan, options: &Options) -> &'static str {
     }
 }
 
-fn pass_text(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+fn pass_text(reason: &str, notes: &[String], rule: Option<&str>, program: Option<&str>) -> String {
+    let notes: String = notes.iter().map(|note| format!("\nnote:     {note}")).collect();
     format!(
-        "decision: pass\nprogram:  {}\nrule:     {}\nreason:   {reason}",
+        "decision: pass\nprogram:  {}\nrule:     {}\nreason:   {reason}{notes}",
         program.unwrap_or("not found"),
         rule.unwrap_or("none")
     )
@@ -119,5 +121,6 @@ fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
     lines.push(format!("ttl:      {}", show_duration(options.times.ttl)));
     lines.push(format!("canary:   {}", canary(plan, options)));
     lines.push(format!("reason:   {}", plan.reason));
+    lines.extend(plan.notes.iter().map(|note| format!("note:     {note}")));
     lines.join("\n")
 }

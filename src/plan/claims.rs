@@ -14,7 +14,7 @@ pub struct World<'a> {
     /// The environment of the command.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// The Compose project of a container, as the engine says it.
-    pub stack_of: &'a dyn Fn(&Engine, &OsStr) -> Option<String>,
+    pub stack_of: Box<dyn Fn(&Engine, &OsStr) -> Option<String> + 'a>,
 }
 
 /// What the claims of one line come to.
@@ -36,12 +36,14 @@ pub(super) fn claimed(claims: &[Claim], world: &World<'_>, namer: &mut Namer<'_>
         let name = match &claim.name {
             Wanted::Named(name) => name.clone(),
             Wanted::Stack { container } => stack(claim, container, world),
-            Wanted::Project { compose, otherwise } => {
-                match project(claim, compose, world, &mut found).or_else(|| otherwise.clone()) {
-                    Some(name) => name,
-                    None => continue,
+            Wanted::Project { compose, otherwise } => match (project(claim, compose, world, &mut found), otherwise) {
+                (Ok(name), _) => name,
+                (Err(_), Some(otherwise)) => otherwise.clone(),
+                (Err(why), None) => {
+                    found.unknown.push(why);
+                    continue;
                 }
-            }
+            },
         };
         let scope = scope(&name, claim, world, namer)?;
         found.resources.push(Resource { name, scope });
@@ -57,7 +59,7 @@ fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
     }
 }
 
-fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claimed) -> Option<ResourceName> {
+fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claimed) -> Result<ResourceName, String> {
     let env = over(&asked.env, claim, world);
     let files: Vec<&OsStr> = asked.files.iter().map(OsString::as_os_str).collect();
     let env_files: Vec<&OsStr> = asked.env_files.iter().map(OsString::as_os_str).collect();
@@ -75,12 +77,9 @@ fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claime
     match project.name {
         Name::Known { name, from } => {
             found.because.push(from);
-            Some(ResourceName::of("container", name.as_bytes()))
+            Ok(ResourceName::of("container", name.as_bytes()))
         }
-        Name::Unknown { why } => {
-            found.unknown.push(why);
-            None
-        }
+        Name::Unknown { why } => Err(why),
     }
 }
 

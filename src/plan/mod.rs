@@ -20,6 +20,8 @@ pub enum Plan {
     PassThrough {
         /// Why, in one sentence.
         reason: String,
+        /// What could not be told, one sentence each.
+        notes: Vec<String>,
     },
     /// Hold these.
     Hold(Box<HoldPlan>),
@@ -42,6 +44,8 @@ pub struct HoldPlan {
     pub policy: Policy,
     /// Why, in one sentence.
     pub reason: String,
+    /// What could not be told of the line, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A file that the command may write.
@@ -85,6 +89,11 @@ pub fn draw(
     let claimed = claims::claimed(&class.claims, world, namer)?;
     resources.extend(claimed.resources);
     let by_rule = !resources.is_empty();
+    let unknown = claimed
+        .unknown
+        .into_iter()
+        .map(|why| format!("the Compose project is not known, and nothing is held for it: {why}"));
+    let notes: Vec<String> = class.notes.into_iter().chain(unknown).collect();
     for name in by_hand {
         let scope = scope_of(name, cwd, namer)?;
         resources.push(Resource { name: name.clone(), scope });
@@ -92,14 +101,14 @@ pub fn draw(
     resources.sort();
     resources.dedup();
     if resources.is_empty() {
-        return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
+        return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
     let reason = match by_rule {
         false => "named by hand with -r".to_owned(),
         true => [vec![class.reason], claimed.because].concat().join("; "),
     };
     let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
-    Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason })))
+    Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason, notes })))
 }
 
 fn shown(path: &Path) -> String {

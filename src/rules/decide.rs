@@ -18,6 +18,8 @@ pub(super) struct Wants {
     pub(super) rule: Option<String>,
     /// Some rule knows the program.
     pub(super) known: bool,
+    /// The sub-command's words.
+    pub(super) path: String,
     /// The files.
     pub(super) writes: Vec<Write>,
     /// The rest.
@@ -44,6 +46,7 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
     let program = book.program(step.name());
     let line = grammar::read(program, &step.args);
     wants.known = program.is_some();
+    wants.path = line.path.clone();
     if sops::is_sops(&step.name) {
         of_sops(step, command, &mut wants);
     } else {

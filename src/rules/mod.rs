@@ -71,6 +71,18 @@ fn deed(step: &Step, wants: &Wants) -> Deed {
     }
 }
 
+/// What runs, without arguments: any of them may be a value.
+fn operation(step: &Step, path: &str) -> String {
+    let mut words = percent_encode(step.name.as_encoded_bytes());
+    if !path.is_empty() {
+        words = format!("{words} {path}");
+    }
+    match &step.host {
+        Some(host) => format!("{words} on {}", percent_encode(host.as_bytes())),
+        None => words,
+    }
+}
+
 /// Puts what one command wants to what the others want. The first that locks gives the line its name.
 fn add(step: &Step, wants: Wants, class: &mut Classification) {
     let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
@@ -82,7 +94,7 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
             class.reason = format!("no rule locks this line of {}", step.name.display());
         }
         class.rule = wants.rule.or_else(|| class.rule.take());
-        if let Some(operation) = wants.operation {
+        if let Some(operation) = wants.operation.or_else(|| locks.then(|| operation(step, &wants.path))) {
             class.operation = operation;
         }
     }

@@ -19,6 +19,7 @@ mod proof;
 mod receipt;
 mod setting;
 mod spool;
+mod stack;
 mod tell;
 
 pub use account::Account;
@@ -74,7 +75,7 @@ fn go(
             return Exit::Code(error.status());
         }
     };
-    let mut class = classify(context, &program.name, args);
+    let class = classify(context, &program.name, args);
     let resources = match named(context, &class, resources) {
         Ok(named) => named,
         Err(exit) => return exit,
@@ -92,24 +93,20 @@ fn go(
         },
     };
     let known = class.known;
-    let notes = std::mem::take(&mut class.notes);
+
     let env = env_of(context);
     let mut namer = Namer::new(Local::Make, &env);
     match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &env), &mut namer) {
-        Ok(Plan::PassThrough { reason }) => {
+        Ok(Plan::PassThrough { reason, notes }) => {
             if !known && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
             }
-            for note in &notes {
-                report::say(&format!("locked: {note}"));
-            }
+            say_notes(context, &notes);
             context.account.passes(&reason);
             pass_through(context, &order)
         }
         Ok(Plan::Hold(mut plan)) => {
-            for note in &notes {
-                report::say(&format!("locked: {note}"));
-            }
+            say_notes(context, &plan.notes);
             plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
             match options() {
@@ -121,6 +118,13 @@ fn go(
             context.account.because(&error.to_string());
             refuse_unnamed(&error)
         }
+    }
+}
+
+/// What could not be told of a line is said: something may run without a lease.
+fn say_notes(context: &Context, notes: &[String]) {
+    for note in notes.iter().filter(|_| context.voice >= Voice::Ready) {
+        report::say(&format!("locked: {note}"));
     }
 }
 
@@ -159,8 +163,8 @@ fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
 }
 
 /// What the plan may ask of the world.
-pub fn world<'a>(_context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
-    plan::World { env, stack_of: &|_, _| None }
+pub fn world<'a>(context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
+    plan::World { env, stack_of: Box::new(stack::lookup(context)) }
 }
 
 /// What the command line would change.
