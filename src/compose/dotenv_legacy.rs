@@ -2,6 +2,9 @@
 //! with `\n`. A line that fits no pattern is skipped, not refused.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod tests;
+
 /// The names and values, in order. `own` is the environment; unlike in version 2, what stands in the file goes before it
 /// when a value names a variable. A name without `=` has no value.
 pub(super) fn read(text: &str, own: &dyn Fn(&str) -> Option<String>) -> Vec<(String, Option<String>)> {
@@ -66,9 +69,8 @@ fn key(text: &str) -> Option<(&str, &str)> {
 fn value(text: &str) -> Option<(String, &str)> {
     let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) else {
         let line = text.split('\n').next().unwrap_or_default();
-        let commented = line.char_indices().find(|(at, character)| {
-            *character == '#' && line[..*at].ends_with(char::is_whitespace)
-        });
+        let commented =
+            line.char_indices().find(|(at, character)| *character == '#' && line[..*at].ends_with(char::is_whitespace));
         let value = commented.map_or(line, |(at, _)| &line[..at]);
         return Some((value.trim_end().to_owned(), &text[line.len()..]));
     };
@@ -81,7 +83,7 @@ fn value(text: &str) -> Option<(String, &str)> {
 fn closing(inside: &str, quote: char) -> Option<usize> {
     let escaped = |at: usize| inside[..at].ends_with('\\');
     let quotes = || inside.match_indices(quote).map(|(at, _)| at);
-    quotes().find(|&at| !escaped(at)).or_else(|| quotes().last())
+    quotes().find(|&at| !escaped(at)).or_else(|| quotes().next_back())
 }
 
 fn unescaped(text: &str, quote: char) -> String {
@@ -119,7 +121,9 @@ fn filled(text: &str, lookup: &dyn Fn(&str) -> Option<String>, known: &dyn Fn(&s
             rest = &rest[at..];
             break;
         };
-        let (name, default) = inside[..end].split_once(':').map_or((&inside[..end], Some("")), |(name, default)| (name, default.strip_prefix('-')));
+        let (name, default) = inside[..end]
+            .split_once(':')
+            .map_or((&inside[..end], Some("")), |(name, default)| (name, default.strip_prefix('-')));
         match default {
             Some(default) if !known(name) => value.push_str(default),
             Some(_) => value.push_str(&lookup(name).unwrap_or_default()),
@@ -134,44 +138,4 @@ fn filled(text: &str, lookup: &dyn Fn(&str) -> Option<String>, known: &dyn Fn(&s
     }
     value.push_str(rest);
     value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each of these was shown to compose 1.29.2 with python-dotenv 0.21 first.
-    #[test]
-    fn lines_are_read_as_python_reads_them() {
-        let own = |name: &str| matches!(name, "SET" | "B").then(|| "outside".to_owned());
-        for (text, expected) in [
-            ("A=1", Some("1")),
-            ("A=1\nA=2\n", Some("2")),
-            ("export  A=1", Some("1")),
-            ("'A' = 1 ", Some("1")),
-            ("A: yaml", None),
-            ("A=b#c", Some("b#c")),
-            ("A=b #c", Some("b")),
-            ("A=#x", Some("#x")),
-            ("# A=1\n", None),
-            ("A=", Some("")),
-            ("A='x${B}'", Some("xoutside")),
-            ("A='it\\'s'", Some("it's")),
-            ("A='x\\'", Some("x\\")),
-            (r#"A="a\nb\"""#, Some("a\nb\"")),
-            (r"A='a\nb\\'", Some(r"a\nb\")),
-            ("A=\"x\" B=2\nC=1", None),
-            ("A=1 2", Some("1 2")),
-            ("A='x\nB=1\nA=3", Some("3")),
-            ("A=$B", Some("$B")),
-            ("B=file\nA=${B}", Some("file")),
-            ("A=${SET}-${NONE}-${NONE:-d}-${SET:-d}", Some("outside--d-outside")),
-            ("A=${NONE:x}${NONE", Some("${NONE:x}${NONE")),
-            ("A\n", None),
-        ] {
-            let found = read(text, &own);
-            let value = found.iter().rev().find(|(key, _)| key == "A").and_then(|(_, value)| value.as_deref());
-            assert_eq!(value, expected, "{text:?}");
-        }
-    }
 }

@@ -32,7 +32,8 @@ pub fn scope_of_ssh_host(host: &str) -> Scope {
 
 /// Where `-H`, `DOCKER_HOST` or a context's host leads (docker/cli `opts/hosts.go`).
 pub(super) fn place(address: &str) -> Place {
-    let address = address.trim();
+    // Version 1 of compose lets `-H=tcp://…` keep its `=`.
+    let address = address.trim().trim_start_matches('=');
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
         None if address.is_empty() || address.starts_with(['/', '.']) => return Place::Here,
@@ -105,6 +106,7 @@ mod tests {
             "tcp://BMS-4.Example.ORG:02376/",
             "tcp://bms-4.example.org",
             "bms-4.example.org:2375",
+            "=tcp://bms-4.example.org:2375",
             " bms-4.example.org ",
             "TCP://bms-4.example.org.:2376",
             "https://bms-4.example.org:2376/",

@@ -1,6 +1,9 @@
 //! Which engine is meant: the scope of containers.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 

@@ -63,7 +63,7 @@ pub(super) fn layout<'a>(asked: &Asked<'a>) -> Layout<'a> {
         env.read(&env_files(&directory(&sources), &env), take);
     }
     if sources.is_empty() {
-        sources = env.get("COMPOSE_FILE").map_or_else(Vec::new, |files| {
+        sources = env.filled("COMPOSE_FILE").map_or_else(Vec::new, |files| {
             let separator = env.filled("COMPOSE_PATH_SEPARATOR").unwrap_or_else(|| ":".into());
             path::split(&files, &separator.to_string_lossy()).iter().map(|file| source(cwd, file)).collect()
         });

@@ -62,5 +62,5 @@ fn files(asked: &Asked<'_>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<
     }
     let Some(listed) = variable("COMPOSE_FILE").filter(|listed| !listed.is_empty()) else { return Vec::new() };
     let separator = variable("COMPOSE_PATH_SEPARATOR").unwrap_or_else(|| ":".into());
-    path::split(&listed, &separator.to_string_lossy()).into_iter().map(std::borrow::Cow::into_owned).collect()
+    path::split(&listed, &separator.to_string_lossy())
 }

@@ -1,7 +1,8 @@
 //! Paths as Go reads them: cleaned by their letters, links not followed (`filepath.Abs`, `filepath.Clean`).
 #![forbid(unsafe_code)]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// `path` from `base`, without `.`, `..` and doubled slashes. `base` is absolute.
@@ -34,14 +35,49 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 /// The texts between `separator`s; bytes that are no UTF-8 stay as they are.
-pub(super) fn split<'a>(text: &'a OsStr, separator: &str) -> Vec<std::borrow::Cow<'a, OsStr>> {
-    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+pub(super) fn split(text: &OsStr, separator: &str) -> Vec<OsString> {
     let (mut rest, separator) = (text.as_bytes(), separator.as_bytes());
     let mut parts = Vec::new();
     while let Some(at) = rest.windows(separator.len().max(1)).position(|window| window == separator) {
-        parts.push(std::ffi::OsString::from_vec(rest[..at].to_vec()).into());
+        parts.push(OsStr::from_bytes(&rest[..at]).to_owned());
         rest = &rest[at + separator.len()..];
     }
-    parts.push(OsStr::from_bytes(rest).into());
+    parts.push(OsStr::from_bytes(rest).to_owned());
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned_by_their_letters() {
+        for (given, expected) in [
+            ("x", "/a/b/x"),
+            ("", "/a/b"),
+            (".", "/a/b"),
+            ("..", "/a"),
+            ("../../../x", "/x"),
+            ("./x//y/./z/", "/a/b/x/y/z"),
+            ("/c/../d", "/d"),
+        ] {
+            assert_eq!(absolute(Path::new("/a/b"), Path::new(given)), Path::new(expected), "{given}");
+        }
+        assert_eq!(base(Path::new("/")), "");
+        assert_eq!(parent(Path::new("/")), Path::new("/"));
+    }
+
+    #[test]
+    fn lists_are_split_at_whole_separators() {
+        for (text, separator, expected) in [
+            ("a:b", ":", vec!["a", "b"]),
+            ("a", ":", vec!["a"]),
+            ("", ":", vec![""]),
+            (":a:", ":", vec!["", "a", ""]),
+            ("a--b-c", "--", vec!["a", "b-c"]),
+            ("ab", "", vec!["ab"]),
+        ] {
+            assert_eq!(split(OsStr::new(text), separator), expected, "{text} {separator}");
+        }
+    }
 }

@@ -32,10 +32,15 @@ pub fn project(asked: &Asked<'_>) -> Project {
     Project { name, files: files.collect() }
 }
 
-/// A variable as compose sees it: of its own environment, or else of the project's environment files. (Version 1 takes
-/// `DOCKER_HOST` from there too.)
+/// A variable as compose sees it: of its own environment, or else of the project's environment files.
+///
+/// Version 1 finds its engine by it: it takes `DOCKER_HOST` from its environment file too, and has never heard of
+/// `DOCKER_CONTEXT` (docker-py `context/config.py`).
 #[must_use]
 pub fn variable(asked: &Asked<'_>, name: &str) -> Option<OsString> {
+    if asked.legacy && name == "DOCKER_CONTEXT" {
+        return None;
+    }
     found(asked).env.get(name)
 }
 
@@ -88,7 +93,9 @@ fn of_files(asked: &Asked<'_>, layout: &mut Layout<'_>) -> Name {
         let file = match source {
             Source::File(file) => file,
             Source::Stdin => return unknown("the compose file comes from standard input, which only compose may read"),
-            Source::Network => return unknown("a compose file comes from the network, from where only compose fetches it"),
+            Source::Network => {
+                return unknown("a compose file comes from the network, from where only compose fetches it");
+            }
         };
         let Some(text) = layout.env.text_of(&file) else { continue };
         match document::name(&text) {

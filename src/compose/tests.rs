@@ -1,20 +1,19 @@
-//! The room as a whole: which word wins, what is read, and where an engine is.
+//! The room as a whole: which word wins, and what is read.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
 use std::fs;
 
 use super::*;
-use crate::terms::Scope;
 
 /// A directory of files, and a line in it.
-struct Stage {
+pub(super) struct Stage {
     root: tempfile::TempDir,
     env: HashMap<&'static str, String>,
 }
 
 impl Stage {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().expect("directory");
         for (path, text) in files {
             let path = root.path().join(path);
@@ -24,16 +23,16 @@ impl Stage {
         Self { root, env: HashMap::new() }
     }
 
-    fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.env.insert(name, value.to_owned());
         self
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    pub(super) fn at(&self, path: &str) -> PathBuf {
         self.root.path().join(path)
     }
 
-    fn ask<R>(&self, line: &Line<'_>, then: impl FnOnce(&Asked<'_>) -> R) -> R {
+    pub(super) fn ask<R>(&self, line: &Line<'_>, then: impl FnOnce(&Asked<'_>) -> R) -> R {
         let words = |list: &[&'_ str]| list.iter().map(|word| OsString::from(*word)).collect::<Vec<_>>();
         let (files, env_files) = (words(&line.files), words(&line.env_files));
         then(&Asked {
@@ -55,16 +54,16 @@ impl Stage {
 
 /// What a test says of a line.
 #[derive(Clone, Default)]
-struct Line<'a> {
-    cwd: &'a str,
-    project: Option<&'a str>,
-    files: Vec<&'a str>,
-    env_files: Vec<&'a str>,
-    legacy: bool,
-    blind: bool,
+pub(super) struct Line<'a> {
+    pub(super) cwd: &'a str,
+    pub(super) project: Option<&'a str>,
+    pub(super) files: Vec<&'a str>,
+    pub(super) env_files: Vec<&'a str>,
+    pub(super) legacy: bool,
+    pub(super) blind: bool,
 }
 
-fn at(cwd: &str) -> Line<'_> {
+pub(super) fn at(cwd: &str) -> Line<'_> {
     Line { cwd, ..Line::default() }
 }
 
@@ -158,7 +157,8 @@ fn a_pipe_is_left_for_the_program() {
 
 #[test]
 fn elsewhere_nothing_is_read_and_the_directory_is_the_name() {
-    let stage = Stage::new(&[("My Stack/compose.yaml", "name: red\n"), ("My Stack/.env", "COMPOSE_PROJECT_NAME=green")]);
+    let stage =
+        Stage::new(&[("My Stack/compose.yaml", "name: red\n"), ("My Stack/.env", "COMPOSE_PROJECT_NAME=green")]);
     for legacy in [false, true] {
         let line = Line { legacy, blind: true, ..at("My Stack") };
         let found = stage.project(&line);
@@ -179,68 +179,5 @@ fn a_directory_reached_by_a_link_keeps_the_name_that_the_shell_says() {
         let said = stage.at(pwd).to_str().expect("UTF-8").to_owned();
         stage.env.insert("PWD", said);
         assert_eq!(known(&stage.project(&Line { legacy, ..at("real") })), expected, "{pwd}");
-    }
-}
-
-#[test]
-fn version_1_takes_the_engine_from_its_environment_file() {
-    let stage = Stage::new(&[("d/docker-compose.yml", ""), ("d/.env", "DOCKER_HOST=ssh://root@bms-4\n")]);
-    let scope = stage.ask(&Line { legacy: true, ..at("d") }, |asked| {
-        let env = |name: &str| variable(asked, name);
-        let line = AskedEngine { host: None, context: None, config: None, env: &env, sight: Sight::Files };
-        engine(&line, &|| Scope("machine/x".to_owned())).scope.0
-    });
-    assert_eq!(scope, "engine/bms-4");
-}
-
-/// Names of contexts are digests on disk: `printf %s bms-4 | sha256sum`.
-#[test]
-fn the_engine_is_found_in_the_clients_own_order() {
-    let meta = |name: &str| {
-        let id = <sha2::Sha256 as sha2::Digest>::digest(name.as_bytes());
-        let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("home/.docker/contexts/meta/{id}/meta.json")
-    };
-    let (bms, here) = (meta("bms-4"), meta("here"));
-    let stage = Stage::new(&[
-        ("home/.docker/config.json", r#"{"auths": {}, "currentContext": "bms-4"}"#),
-        ("other/config.json", r#"{"CurrentContext": "default"}"#),
-        ("broken/config.json", "{"),
-        (&bms, r#"{"Name":"bms-4","Metadata":{},"Endpoints":{"docker":{"Host":"ssh://root@BMS-4","SkipTLSVerify":false}}}"#),
-        (&here, r#"{"Name":"here","Endpoints":{"docker":{"Host":"unix:///run/x.sock"}}}"#),
-    ]);
-    let home = stage.at("home").to_str().expect("UTF-8").to_owned();
-    for (context, host, env, expected) in [
-        ("", "", vec![], "engine/bms-4"),
-        ("", "", vec![("DOCKER_CONFIG", "other")], "machine/x"),
-        ("", "", vec![("DOCKER_CONFIG", "broken")], "machine/x"),
-        ("", "", vec![("DOCKER_CONFIG", "nowhere")], "machine/x"),
-        ("", "", vec![("DOCKER_CONTEXT", "here")], "machine/x"),
-        ("", "", vec![("DOCKER_CONTEXT", "default")], "machine/x"),
-        ("", "", vec![("DOCKER_HOST", "tcp://h"), ("DOCKER_CONTEXT", "here")], "engine/h"),
-        ("", "", vec![("DOCKER_HOST", "")], "engine/bms-4"),
-        ("", "ssh://u@o", vec![("DOCKER_HOST", "tcp://h")], "engine/o"),
-        ("bms-4", "", vec![("DOCKER_HOST", "tcp://h")], "engine/bms-4"),
-        ("default", "", vec![("DOCKER_HOST", "tcp://h")], "engine/h"),
-        ("default", "", vec![], "machine/x"),
-        ("gone x", "", vec![], "engine/context/gone%20x"),
-    ] {
-        let variable = |name: &str| {
-            let set = env.iter().find(|(key, _)| *key == name).map(|(_, value)| match name {
-                "DOCKER_CONFIG" => stage.at(value).into_os_string(),
-                _ => OsString::from(value),
-            });
-            set.or_else(|| (name == "HOME").then(|| OsString::from(&home)))
-        };
-        let line = AskedEngine {
-            host: Some(OsStr::new(host)),
-            context: Some(OsStr::new(context)),
-            config: None,
-            env: &variable,
-            sight: Sight::Files,
-        };
-        let found = engine(&line, &|| Scope("machine/x".to_owned()));
-        assert_eq!(found.scope.0, expected, "{context:?} {host:?} {env:?}: {}", found.from);
-        assert!(!found.from.contains("root"), "{}", found.from);
     }
 }
