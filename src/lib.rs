@@ -9,6 +9,7 @@
 //! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
 //! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
 //! | [`rules`] | what the command line would change (pure) |
+//! | [`compose`] | which project and which engine a line of docker means |
 //! | [`naming`] | one file, one resource name: links, repositories, stems |
 //! | [`git`] | what a repository says of a file: origin, branch, blob, HEAD |
 //! | [`plan`] | pass through, or hold these resources on these terms |

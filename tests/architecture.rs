@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
     ("config", &[]),
     ("rules", &["terms"]),
+    ("compose", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),
