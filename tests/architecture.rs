@@ -10,12 +10,12 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("exit", &[]),
     ("program", &["terms"]),
     ("config", &[]),
-    ("rules", &["terms"]),
+    ("rules", &["shell", "terms"]),
     ("compose", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),
-    ("plan", &["naming", "rules", "terms"]),
+    ("plan", &["compose", "naming", "rules", "terms"]),
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
@@ -28,6 +28,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     (
         "run",
         &[
+            "compose",
             "config",
             "canary",
             "clock",

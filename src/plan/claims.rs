@@ -13,6 +13,8 @@ use crate::terms::{Resource, ResourceName, Scope};
 pub struct World<'a> {
     /// The environment of the command.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Whether a program on PATH is a script in Python.
+    pub is_python: Box<dyn Fn(&OsStr) -> bool + 'a>,
     /// The Compose project of a container, as the engine says it.
     pub stack_of: Box<dyn Fn(&Engine, &OsStr) -> Option<String> + 'a>,
 }
@@ -70,7 +72,7 @@ fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claime
         env_files: &env_files,
         cwd: &claim.cwd,
         env: &env,
-        legacy: asked.legacy,
+        legacy: asked.standalone && claim.host.is_none() && (world.is_python)(OsStr::new("docker-compose")),
         sight: sight(claim),
     });
     found.files.extend(project.files);

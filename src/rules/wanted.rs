@@ -55,8 +55,8 @@ pub struct Compose {
     pub env_files: Vec<OsString>,
     /// What is set for it besides the environment.
     pub env: Set,
-    /// The first generation, `docker-compose` in Python, is meant.
-    pub legacy: bool,
+    /// The program is `docker-compose`, which may be the first generation, in Python.
+    pub standalone: bool,
 }
 
 /// Which engine a docker command talks to, as it says it.
@@ -169,7 +169,7 @@ pub(super) fn compose(step: &Step, line: &Line<'_>) -> Compose {
         files: all("-f|--file"),
         env_files: all("--env-file"),
         env: Set(step.env.clone()),
-        legacy: step.name == "docker-compose",
+        standalone: step.name == "docker-compose",
     }
 }
 

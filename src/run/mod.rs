@@ -164,7 +164,7 @@ fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
 
 /// What the plan may ask of the world.
 pub fn world<'a>(context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
-    plan::World { env, stack_of: Box::new(stack::lookup(context)) }
+    plan::World { env, is_python: Box::new(stack::is_python(context)), stack_of: Box::new(stack::lookup(context)) }
 }
 
 /// What the command line would change.

@@ -3,6 +3,8 @@
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use crate::compose::project_of_container;
@@ -12,6 +14,17 @@ use super::{Context, arbiter};
 
 /// For how long a command may be held up by that, for all its containers together: 300 ms.
 const LIMIT: Duration = Duration::from_millis(300);
+
+/// Whether a program is a script in Python: `docker-compose` of the first generation is one, the later ones are not.
+pub(super) fn is_python(context: &Context) -> impl Fn(&OsStr) -> bool + '_ {
+    |name| {
+        let path = name.to_str().and_then(|name| arbiter::real(context, name));
+        let mut start = Vec::new();
+        let read = path.and_then(|path| File::open(path).ok()?.take(128).read_to_end(&mut start).ok());
+        let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        read.is_some() && line.starts_with(b"#!") && line.windows(6).any(|word| word == b"python")
+    }
+}
 
 /// Looks up the Compose project of containers, with the real docker client and its options as the command has them.
 pub(super) fn lookup(context: &Context) -> impl Fn(&Engine, &OsStr) -> Option<String> + '_ {
