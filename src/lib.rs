@@ -9,6 +9,7 @@
 //! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
 //! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
 //! | [`rules`] | what the command line would change (pure) |
+//! | [`compose`] | which project and which engine a line of docker means |
 //! | [`naming`] | one file, one resource name: links, repositories, stems |
 //! | [`git`] | what a repository says of a file: origin, branch, blob, HEAD |
 //! | [`plan`] | pass through, or hold these resources on these terms |
@@ -29,6 +30,7 @@
 pub mod canary;
 pub mod cli;
 pub mod clock;
+pub mod compose;
 pub mod config;
 pub mod copies;
 pub mod exit;
@@ -44,6 +46,7 @@ pub mod rules;
 pub mod run;
 pub mod seam;
 pub mod settle;
+pub mod shell;
 pub mod state;
 pub mod store;
 pub mod supervise;

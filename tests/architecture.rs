@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
     ("config", &[]),
-    ("rules", &["terms"]),
+    ("rules", &["shell", "terms"]),
+    ("compose", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),
-    ("plan", &["naming", "rules", "terms"]),
+    ("plan", &["compose", "naming", "rules", "terms"]),
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
@@ -27,6 +28,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     (
         "run",
         &[
+            "compose",
             "config",
             "canary",
             "clock",

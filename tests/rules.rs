@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use locked::rules::{Change, Classification, Command, LineEnds, Stdout, classify, hint};
+use locked::rules::{Book, Change, Classification, Command, LineEnds, Stdout, classify, hint};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -19,9 +19,9 @@ pub(crate) struct Case {
     pub(crate) argv: Vec<String>,
     #[serde(default)]
     pub(crate) cwd: String,
-    /// Files that exist in the repository.
+    /// Files that exist in the repository: names, which are SOPS files then, or names with their content.
     #[serde(default)]
-    pub(crate) files: Vec<String>,
+    pub(crate) files: Files,
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// The regular file behind descriptor 1. `explain` does not look at its own, so such a case is the library's.
@@ -29,6 +29,31 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) append: bool,
     pub(crate) expect: Expected,
+}
+
+/// The files of a case.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Files {
+    Sops(Vec<String>),
+    With(BTreeMap<String, String>),
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Self::Sops(Vec::new())
+    }
+}
+
+impl Files {
+    /// Each with its content. Made by hand instead of by sops: only that it is SOPS matters, and there are many.
+    pub(crate) fn each(&self) -> Vec<(&str, &str)> {
+        const SOPS: &str = "A=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+        match self {
+            Self::Sops(names) => names.iter().map(|name| (name.as_str(), SOPS)).collect(),
+            Self::With(files) => files.iter().map(|(name, content)| (name.as_str(), content.as_str())).collect(),
+        }
+    }
 }
 
 /// The answer.
@@ -53,10 +78,23 @@ pub(crate) enum Decision {
 
 /// Every case of the file about sops.
 pub(crate) fn sops_cases() -> Vec<Case> {
-    include_str!("cases/sops.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .collect()
+    cases(include_str!("cases/sops.jsonl"))
+}
+
+/// Every case about other programs.
+pub(crate) fn other_cases() -> Vec<Case> {
+    let files = [
+        include_str!("cases/docker.jsonl"),
+        include_str!("cases/gh.jsonl"),
+        include_str!("cases/launchers.jsonl"),
+        include_str!("cases/ssh.jsonl"),
+    ];
+    files.into_iter().flat_map(cases).collect()
+}
+
+fn cases(lines: &str) -> Vec<Case> {
+    let case = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    lines.lines().map(case).collect()
 }
 
 impl Case {
@@ -64,13 +102,14 @@ impl Case {
         let (program, args) = self.argv.split_first().expect("a program");
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         let stdout = self.stdout.as_ref().map(|path| Stdout { path: root.join(path), append: self.append });
-        classify(&Command {
-            name: OsStr::new(program),
+        let command = Command {
+            name: Path::new(program).file_name().unwrap_or_default(),
             args: &args,
             cwd: &if self.cwd.is_empty() { root.to_owned() } else { root.join(&self.cwd) },
             env: &|name| self.env.get(name).map(OsString::from),
             stdout: stdout.as_ref(),
-        })
+        };
+        classify(&command, &Book::new())
     }
 }
 
@@ -89,7 +128,7 @@ fn every_case_of_sops_is_decided_as_written() {
         let written: Vec<PathBuf> = answer.writes.iter().map(|write| write.path.clone()).collect();
         let expected: Vec<PathBuf> = case.expect.writes.iter().map(|path| root.join(path)).collect();
         let as_expected = written == expected || (case.expect.decision == Decision::Pass && !certain);
-        let by_rule = case.expect.rule.as_deref().is_none_or(|rule| answer.rule == Some(rule));
+        let by_rule = case.expect.rule.as_deref().is_none_or(|rule| answer.rule.as_deref() == Some(rule));
         if !(decided && as_expected && by_rule) {
             wrong.push(format!("{}: {:?}\n    got {answer:?}", case.name, case.argv));
         }
@@ -99,10 +138,10 @@ fn every_case_of_sops_is_decided_as_written() {
 
 #[test]
 fn every_lock_names_a_resource_and_every_pass_none() {
-    for case in sops_cases() {
+    for case in sops_cases().into_iter().chain(other_cases()) {
         assert_eq!(case.expect.decision == Decision::Lock, !case.expect.resources.is_empty(), "{}", case.name);
         assert!(case.expect.resources.is_sorted(), "{}", case.name);
-        assert!(case.files.iter().all(|path| Path::new(path).is_relative()), "{}", case.name);
+        assert!(case.files.each().iter().all(|(path, _)| Path::new(path).is_relative()), "{}", case.name);
     }
 }
 
@@ -110,12 +149,12 @@ fn every_lock_names_a_resource_and_every_pass_none() {
 fn a_program_without_a_rule_writes_nothing() {
     for name in ["true", "sops-wrapper", "SOPS", "xsops", ""] {
         let args = ["encrypt".into(), "-i".into(), "x.yaml".into()];
-        let answer = classify(&plain(name, &args));
+        let answer = classify(&plain(name, &args), &Book::new());
         assert_eq!((answer.rule, answer.writes.len()), (None, 0), "{name}");
         assert!(!answer.operation.contains("x.yaml"), "{name}: nobody knows what this argument is");
     }
     let args = ["edit".into(), "x.yaml".into()];
-    assert_eq!(classify(&plain("sops.exe", &args)).rule, Some("sops.edit"));
+    assert_eq!(classify(&plain("sops.exe", &args), &Book::new()).rule.as_deref(), Some("sops.edit"));
 }
 
 #[test]
@@ -130,7 +169,7 @@ fn each_write_says_whether_its_path_was_taken_as_typed() {
     ];
     for (args, path, as_typed) in table {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        let writes = classify(&plain("sops", &args)).writes;
+        let writes = classify(&plain("sops", &args), &Book::new()).writes;
         let found: Vec<_> = writes.iter().map(|write| (write.path.as_os_str(), write.is_as_typed())).collect();
         assert_eq!(found, [(OsStr::new(path), as_typed)], "{args:?}");
     }
@@ -229,7 +268,7 @@ proptest! {
         let stdout = Stdout { path: "/w/x.env.sops".into(), append: false };
         for stdout in [None, Some(&stdout)] {
             let command = Command { stdout, ..plain("sops", &args) };
-            let answer = classify(&command);
+            let answer = classify(&command, &Book::new());
             prop_assert!(answer.rule.is_some());
             prop_assert!(answer.writes.iter().all(|write| write.path.is_absolute()));
             // One printable line, whatever the bytes.
@@ -243,10 +282,10 @@ proptest! {
         let secret = if dashed { "-hunter2-secret" } else { "\"hunter2-secret\"" };
         let mut args: Vec<OsString> = ["set", "x.env", "[\"A\"]", secret].map(OsString::from).to_vec();
         args.insert(at, "--idempotent".into());
-        let answer = format!("{:?}", classify(&plain("sops", &args)));
+        let answer = format!("{:?}", classify(&plain("sops", &args), &Book::new()));
         prop_assert!(!answer.contains("hunter2"), "{answer}");
         let older = ["--set".into(), format!("[\"A\"] {secret}").into(), "x.env".into()];
-        let answer = format!("{:?}", classify(&plain("sops", &older)));
+        let answer = format!("{:?}", classify(&plain("sops", &older), &Book::new()));
         prop_assert!(!answer.contains("hunter2"), "{answer}");
     }
 }

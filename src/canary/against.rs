@@ -141,7 +141,7 @@ fn removes(before: &Document, after: &Document, lost: &Lost, change: Option<Chan
         Some(Change::Set) => before.keys.within_one_list(lost) || before.keys.within_one_replaced(lost, &after.keys),
         Some(Change::Unset) => lost.tops() == 1 || before.keys.within_one_list(lost),
         Some(Change::Rotate | Change::UpdateKeys | Change::Groups) => false,
-        Some(Change::Edit | Change::Encrypt) | None => !lost.is_all(),
+        Some(Change::Edit | Change::Encrypt | Change::Other) | None => !lost.is_all(),
         Some(Change::DecryptInPlace | Change::DecryptTo) => true,
     }
 }

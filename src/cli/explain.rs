@@ -30,10 +30,15 @@ pub(super) fn explain(
     let name = std::path::Path::new(word).file_name().unwrap_or(word);
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
-    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None });
-    let rule = class.rule;
+    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None }, &context.book);
+    let by_hand = match run::named(context, &class, by_hand) {
+        Ok(named) => named,
+        Err(exit) => return exit,
+    };
+    let rule = class.rule.clone();
+    let rule = rule.as_deref();
     let mut namer = Namer::new(Local::Peek, &env);
-    let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
+    let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &env), &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
     };
@@ -41,18 +46,18 @@ pub(super) fn explain(
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
     let options = |plan: &HoldPlan| options().map(|options| options.under(&plan.policy));
     let text = match (&plan, as_json) {
-        (Plan::PassThrough { reason }, true) => Ok(pass_json(reason, rule, program.as_deref())),
-        (Plan::PassThrough { reason }, false) => Ok(pass_text(reason, rule, program.as_deref())),
+        (Plan::PassThrough { reason, notes }, true) => Ok(pass_json(reason, notes, rule, program.as_deref())),
+        (Plan::PassThrough { reason, notes }, false) => Ok(pass_text(reason, notes, rule, program.as_deref())),
         (Plan::Hold(plan), true) => options(plan).map(|options| hold_json(plan, &options, program.as_deref())),
         (Plan::Hold(plan), false) => options(plan).map(|options| hold_text(plan, &options, program.as_deref())),
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }
 
-fn pass_json(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+fn pass_json(reason: &str, notes: &[String], rule: Option<&str>, program: Option<&str>) -> String {
     let answer = json!({
         "decision": "pass", "resources": [], "scope": null, "leases": [], "writes": [],
-        "rule": rule, "program": program, "reason": reason,
+        "rule": rule, "program": program, "reason": reason, "notes": notes,
     });
     format!("{answer:#}")
 }
@@ -74,6 +79,7 @@ fn hold_json(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
         "rule": plan.rule,
         "program": program,
         "reason": plan.reason,
+        "notes": plan.notes,
         "ttl_ms": options.times.ttl.as_millis(),
         "canary": canary(plan, options),
         "names": plan.files.iter().map(|file| file.target.stem_from.as_str()).collect::<Vec<_>>(),
@@ -118,9 +124,10 @@ fn canary(plan: &HoldPlan, options: &Options) -> &'static str {
     }
 }
 
-fn pass_text(reason: &str, rule: Option<&str>, program: Option<&str>) -> String {
+fn pass_text(reason: &str, notes: &[String], rule: Option<&str>, program: Option<&str>) -> String {
+    let notes: String = notes.iter().map(|note| format!("\nnote:     {note}")).collect();
     format!(
-        "decision: pass\nprogram:  {}\nrule:     {}\nreason:   {reason}",
+        "decision: pass\nprogram:  {}\nrule:     {}\nreason:   {reason}{notes}",
         program.unwrap_or("not found"),
         rule.unwrap_or("none")
     )
@@ -130,7 +137,7 @@ fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
     let mut lines = vec![
         "decision: lock".to_owned(),
         format!("program:  {}", program.unwrap_or("not found")),
-        format!("rule:     {}", plan.rule.unwrap_or("none")),
+        format!("rule:     {}", plan.rule.as_deref().unwrap_or("none")),
     ];
     lines.extend(plan.resources.iter().map(|resource| format!("resource: {} in {}", resource.name, resource.scope)));
     for file in &plan.files {
@@ -141,5 +148,6 @@ fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
     lines.push(format!("canary:   {}", canary(plan, options)));
     lines.extend(terms(plan).into_iter().map(|(_, _, line)| line));
     lines.push(format!("reason:   {}", plan.reason));
+    lines.extend(plan.notes.iter().map(|note| format!("note:     {note}")));
     lines.join("\n")
 }

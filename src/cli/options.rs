@@ -23,6 +23,10 @@ pub struct RunOptions {
     #[arg(short, long = "resource", value_name = "KIND:NAME", value_parser = resource())]
     pub resource: Vec<ResourceName>,
 
+    /// Hold the rotation of this secret too, as rotation:NAME (repeatable)
+    #[arg(long, value_name = "NAME", env = "LOCKED_SECRET")]
+    pub secret: Vec<OsString>,
+
     /// What to call the work in `locked status`, instead of the program's name
     #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true)]
     pub operation: Option<String>,
@@ -141,6 +145,21 @@ pub(super) fn is_truthy(value: &std::ffi::OsStr) -> bool {
 /// Reads a UUID, in words of ours.
 fn uuid(text: &str) -> Result<Uuid, &'static str> {
     Uuid::parse_str(text).map_err(|_| "not a UUID; `cat /proc/sys/kernel/random/uuid` makes one")
+}
+
+/// The rotations of these secrets.
+///
+/// # Errors
+/// One of them is no name; what is wrong, without what was given: it may be the secret itself.
+pub(super) fn rotations(secrets: &[OsString]) -> Result<Vec<ResourceName>, String> {
+    let rotation = |name: &OsString| {
+        let bytes = name.as_encoded_bytes();
+        let is_name = !bytes.is_empty() && !bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=');
+        is_name
+            .then(|| ResourceName::of("rotation", bytes))
+            .ok_or_else(|| "--secret takes the name of a secret, without its value, a '=' or spaces".to_owned())
+    };
+    secrets.iter().map(rotation).collect()
 }
 
 /// Reads a resource name from bytes.

@@ -90,7 +90,9 @@ pub fn is_secret_target(path: &Path, cwd: &Path, config: Option<&Path>) -> bool 
     stem::bears_marker(bytes_of(base)) || holds_sops(path) || is_named_by_a_rule(path, cwd, config)
 }
 
-fn holds_sops(path: &Path) -> bool {
+/// Whether the file is SOPS now, by its content.
+#[must_use]
+pub fn holds_sops(path: &Path) -> bool {
     // A pipe would block the reader.
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
         && std::fs::read(path).is_ok_and(|content| sniff::is_sops(&content))

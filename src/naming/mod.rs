@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use crate::git::{Environment, GitError, Repository};
 use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
-pub use creation::{CreationError, CreationRule, creation_rule_for, is_secret_target};
+pub use creation::{CreationError, CreationRule, creation_rule_for, holds_sops, is_secret_target};
 pub use machine::scope as machine_scope;
 pub use scope::Local;
 pub use sniff::is_sops;

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::terms::ResourceName;
-
-use super::Policy;
+use super::{Claim, Policy};
 
 /// What is classified.
 #[derive(Clone, Copy)]
@@ -35,22 +33,54 @@ pub struct Stdout {
 }
 
 /// The answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Classification {
     /// The rule that decided, for example `sops.set`; none when no rule knows the program.
-    pub rule: Option<&'static str>,
-    /// The files it may write, in the order of the command line.
+    pub rule: Option<String>,
+    /// Some rule knows the program, whether it locks or not.
+    pub known: bool,
+    /// The files it may write, in the order of the command line. Empty: nothing to lock.
     pub writes: Vec<Write>,
-    /// What it changes besides, that no file here stands for: a container, a server, a workflow.
-    pub resources: Vec<ResourceName>,
+    /// What is to be held besides files.
+    pub claims: Vec<Claim>,
+    /// Its commands, for zones.
+    pub deeds: Vec<Deed>,
     /// What runs, without argument values: program, sub-command and targets (`sops set secrets/monitoring.env.sops`).
     pub operation: String,
     /// Its effect does not stop with its processes (it works on another machine): whoever stops them cannot stop it.
     pub remote: bool,
     /// On what terms the resources are held.
     pub policy: Policy,
+    /// What could not be told of it, one sentence each.
+    pub notes: Vec<String>,
+    /// A rule wants the name of a secret, and the line does not say it.
+    pub asks: bool,
     /// One sentence for `explain`: why it locks or passes.
     pub reason: String,
+}
+
+/// One command of a line, as zones look at it.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Deed {
+    /// The program's own name.
+    pub name: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its directory.
+    pub cwd: PathBuf,
+    /// The other host on which it runs.
+    pub host: Option<String>,
+    /// Files that it writes.
+    pub writes: Vec<PathBuf>,
+    /// What it reads from standard input, where the line says it.
+    pub input: Option<Vec<u8>>,
+}
+
+/// Arguments and input may be secrets: they are counted, not shown.
+impl std::fmt::Debug for Deed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deed").field("name", &self.name).field("args", &self.args.len()).finish_non_exhaustive()
+    }
 }
 
 /// One file that the command may write.
@@ -98,6 +128,8 @@ pub enum Change {
     /// Plaintext written to another file. A write only if that file is SOPS by content, bears a marker suffix, or a
     /// creation rule names it; the plan looks.
     DecryptTo,
+    /// Some other program writes it. A write only if the file is SOPS by content; the plan looks.
+    Other,
 }
 
 /// How the target was named.

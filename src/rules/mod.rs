@@ -1,20 +1,34 @@
 //! `rules`: what a command line would change. Pure: argv, environment and a look at descriptor 1 go in, a
 //! [`Classification`] comes out; no file is read and nothing runs.
+//!
+//! A line is taken apart first ([`unfold`]): launchers come off, scripts are read, and simple commands are left. Each is
+//! read by the grammar of its program and held against the rules ([`decide`]); what they want is put together here.
 #![forbid(unsafe_code)]
 
 mod argument;
+pub mod book;
 mod change;
+mod decide;
 mod golang;
+mod grammar;
+mod host;
 mod policy;
+mod script;
 mod sops;
-#[cfg(debug_assertions)]
-mod trial;
+mod step;
+mod transfer;
+mod unfold;
 mod urfave;
+mod wanted;
 
-pub use change::{Asked, Change, Classification, Command, Stdout, Via, Write};
+pub use book::{Book, Rule, Tables};
+pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
+pub use wanted::{Claim, Compose, Engine, Set, Wanted};
 
+use self::decide::{Wants, decide};
+use self::step::Step;
 use crate::terms::percent_encode;
 
 /// Whether this exit status of the rule's program means that the work was done. sops' 200 means that the editor changed
@@ -24,26 +38,81 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
     status == 0 || (status == 200 && rule.is_some_and(|rule| rule.starts_with("sops.")))
 }
 
-/// What a command would write, by the rule for its program. A program that no rule knows writes nothing that is shared.
+/// What a command would write, by the rules of the book. A program that no rule knows writes nothing that is shared.
 #[must_use]
-pub fn classify(command: &Command<'_>) -> Classification {
-    let class = by_program(command);
-    #[cfg(debug_assertions)]
-    let class = trial::add(command, class);
+pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
+    let unfolded = unfold::unfold(Step::typed(command), book, command.env);
+    let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
+    for step in &unfolded.steps {
+        let wants = decide(step, book, command);
+        let launches = book.launches(step.name());
+        class.known |= step.host.is_some() || (wants.known && !launches);
+        class.deeds.push(deed(step, &wants));
+        add(step, wants, &mut class);
+    }
+    class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
+    if unfolded.incomplete {
+        class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
+    }
+    if class.operation.is_empty() {
+        class.operation = percent_encode(command.name.as_encoded_bytes());
+    }
     class
 }
 
-fn by_program(command: &Command<'_>) -> Classification {
-    if sops::is_sops(command.name) {
-        return sops::classify(command);
+fn deed(step: &Step, wants: &Wants) -> Deed {
+    Deed {
+        name: step.name.clone(),
+        args: step.args.clone(),
+        cwd: step.cwd.clone(),
+        host: step.host.clone(),
+        writes: wants.touched.clone(),
+        input: step.input.clone(),
     }
-    Classification {
-        rule: None,
-        writes: Vec::new(),
-        resources: Vec::new(),
-        remote: false,
-        policy: Policy::default(),
-        operation: percent_encode(command.name.as_encoded_bytes()),
-        reason: "no rule knows this program".to_owned(),
+}
+
+/// What runs, without arguments: any of them may be a value.
+fn operation(step: &Step, path: &str) -> String {
+    let mut words = percent_encode(step.name.as_encoded_bytes());
+    if !path.is_empty() {
+        words = format!("{words} {path}");
+    }
+    match &step.host {
+        Some(host) => format!("{words} on {}", percent_encode(host.as_bytes())),
+        None => words,
+    }
+}
+
+/// Puts what one command wants to what the others want. The first that locks gives the line its name.
+fn add(step: &Step, wants: Wants, class: &mut Classification) {
+    let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
+    let first = class.writes.is_empty() && class.claims.is_empty();
+    if first && (locks || class.rule.is_none()) {
+        if let Some(reason) = wants.reason {
+            class.reason = reason;
+        } else if wants.known && class.rule.is_none() {
+            class.reason = format!("no rule locks this line of {}", step.name.display());
+        }
+        class.rule = wants.rule.or_else(|| class.rule.take());
+        if let Some(operation) = wants.operation.or_else(|| locks.then(|| operation(step, &wants.path))) {
+            class.operation = operation;
+        }
+    }
+    if wants.unnamed {
+        class.notes.push(format!(
+            "what {} writes only run time knows, and it runs without a lease on that",
+            step.name.display()
+        ));
+    }
+    class.asks |= wants.asks;
+    class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);
+    for write in wants.writes {
+        if !class.writes.iter().any(|known| known.path == write.path) {
+            class.writes.push(write);
+        }
+    }
+    class.claims.extend(wants.claims);
+    if let Some(policy) = wants.policy {
+        class.policy = if first { policy } else { std::mem::take(&mut class.policy).and(policy) };
     }
 }

@@ -51,7 +51,7 @@ pub struct Account {
 struct Told {
     decision: Option<&'static str>,
     program: Option<String>,
-    rule: Option<&'static str>,
+    rule: Option<String>,
     operation: Option<String>,
     resources: Vec<Value>,
     waited_ms: Option<u64>,
@@ -73,10 +73,10 @@ impl Account {
     }
 
     /// Which program is meant, and which rule knows it.
-    pub(super) fn program(&self, program: &Path, rule: Option<&'static str>, operation: &str) {
+    pub(super) fn program(&self, program: &Path, rule: Option<&str>, operation: &str) {
         let mut told = self.told.borrow_mut();
         told.program = Some(program.to_string_lossy().into_owned());
-        (told.rule, told.operation) = (rule, Some(operation.to_owned()));
+        (told.rule, told.operation) = (rule.map(str::to_owned), Some(operation.to_owned()));
     }
 
     /// Nothing is to be locked. Written at once: after the exec nobody of us is left.

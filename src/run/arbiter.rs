@@ -21,8 +21,12 @@ pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
     let cwd = context.invocation.cwd.clone();
     let same = program.filter(|path| path.file_name() == Some(OsStr::new("sops"))).map(|path| cwd.join(path));
     let sops: Option<PathBuf> = same.or_else(|| real(context, "sops"));
-    let env = context.invocation.env.iter().filter_map(|entry| variable(entry)).collect();
-    Arbiter { sops, env, cwd, timeout: TIMEOUT }
+    Arbiter { sops, env: environment(context).collect(), cwd, timeout: TIMEOUT }
+}
+
+/// The environment at entry, as names and values.
+pub(super) fn environment(context: &Context) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+    context.invocation.env.iter().filter_map(|entry| variable(entry))
 }
 
 /// A real program on PATH, past ourselves.

@@ -11,6 +11,7 @@ use crate::invocation::Invocation;
 use crate::lease::Witness;
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
+use crate::rules::Book;
 use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId};
@@ -85,6 +86,8 @@ pub struct Context {
     pub ourselves: FileId,
     /// What is told to the file of `--report`.
     pub account: Account,
+    /// The rules.
+    pub book: Book,
     /// `--store`.
     pub store: Option<OsString>,
     /// `--advisory`.

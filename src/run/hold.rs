@@ -73,7 +73,7 @@ fn attempt(
         state: &state,
         store,
     };
-    let edits_unseen = plan.rule == Some("sops.edit") && !std::io::stdin().is_terminal();
+    let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
     let give_back = plan.gives_back_after();
     let watch = Watch { times: options.times, stopped_max: options.times.ttl, give_back, edits_unseen };
     let keep = [live.file().as_raw_fd()];
@@ -256,6 +256,6 @@ fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Sessio
         host_id: state.host_id(context.clock.as_ref()),
         pid: std::process::id(),
         operation: options.operation.clone().unwrap_or_else(|| plan.operation.clone()),
-        rule: plan.rule.map(str::to_owned),
+        rule: plan.rule.clone(),
     }
 }

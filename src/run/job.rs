@@ -97,7 +97,7 @@ impl Job<'_> {
 
     /// The program's status means success.
     pub(super) fn succeeded(&self, outcome: Outcome) -> bool {
-        matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule, code))
+        matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code))
     }
 
     /// What becomes of the lease after this outcome, with the receipts of what was proven.

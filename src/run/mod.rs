@@ -24,6 +24,7 @@ mod proof;
 mod receipt;
 mod setting;
 mod spool;
+mod stack;
 mod tell;
 
 pub use account::Account;
@@ -81,7 +82,11 @@ fn go(
         }
     };
     let class = classify(context, &program.name, args);
-    context.account.program(&program.path, class.rule, &class.operation);
+    let resources = match named(context, &class, resources) {
+        Ok(named) => named,
+        Err(exit) => return exit,
+    };
+    context.account.program(&program.path, class.rule.as_deref(), &class.operation);
     let order = Order {
         program: program.path.clone(),
         arg0: word.clone(),
@@ -93,18 +98,21 @@ fn go(
             blocked: context.invocation.mask.bits(),
         },
     };
-    let known = class.rule.is_some();
+    let known = class.known;
+
     let env = env_of(context);
     let mut namer = Namer::new(Local::Make, &env);
-    match plan::draw(class, resources, &context.invocation.cwd, &mut namer) {
-        Ok(Plan::PassThrough { reason }) => {
+    match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &env), &mut namer) {
+        Ok(Plan::PassThrough { reason, notes }) => {
             if !known && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
             }
+            say_notes(context, &notes);
             context.account.passes(&reason);
             pass_through(context, &order)
         }
         Ok(Plan::Hold(mut plan)) => {
+            say_notes(context, &plan.notes);
             plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
             match options() {
@@ -119,10 +127,50 @@ fn go(
     }
 }
 
+/// What could not be told of a line is said: something may run without a lease.
+fn say_notes(context: &Context, notes: &[String]) {
+    for note in notes.iter().filter(|_| context.voice >= Voice::Ready) {
+        report::say(&format!("locked: {note}"));
+    }
+}
+
 /// A file has no name, so nothing may run.
 pub fn refuse_unnamed(error: &NamingError) -> Exit {
     report::say(&report::misuse(&error.to_string(), error.remedy()).to_string());
     Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
+}
+
+/// What is named by hand for this line: as typed, and where something is held anyway, the secrets of the environment.
+///
+/// # Errors
+/// A rule asks for the name of a secret, and nobody says it; or the environment says what is none.
+pub fn named(context: &Context, class: &Classification, typed: &[ResourceName]) -> Result<Vec<ResourceName>, Exit> {
+    let mut named = typed.to_vec();
+    let holds = class.asks || !typed.is_empty() || !class.writes.is_empty() || !class.claims.is_empty();
+    if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
+        let bytes = secret.as_encoded_bytes();
+        if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
+            let what = "LOCKED_SECRET has what is no name of a secret";
+            return Err(refuse_use(context, what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
+        }
+        named.push(ResourceName::of("rotation", bytes));
+    }
+    if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
+        let what = "this changes a secret, and the line does not say which";
+        return Err(refuse_use(context, what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
+    }
+    Ok(named)
+}
+
+fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
+    context.account.because(what);
+    report::say(&report::misuse(what, next).to_string());
+    Exit::Code(exit::USAGE)
+}
+
+/// What the plan may ask of the world.
+pub fn world<'a>(context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
+    plan::World { env, is_python: Box::new(stack::is_python(context)), stack_of: Box::new(stack::lookup(context)) }
 }
 
 /// What the command line would change.
@@ -131,7 +179,10 @@ pub fn classify(context: &Context, name: &std::ffi::OsStr, args: &[OsString]) ->
     let env = |name: &str| context.invocation.var(name);
     // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
     let stdout = context.invocation.stdout();
-    rules::classify(&Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() })
+    rules::classify(
+        &Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() },
+        &context.book,
+    )
 }
 
 fn pass_through(context: &Context, order: &Order) -> Exit {

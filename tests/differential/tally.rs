@@ -68,12 +68,12 @@ impl Tally {
                 self.surprises.push(format!("{shown} exit {exit:?}: wrote {}; {}", file.display(), predicted.reason));
             }
         }
-        if predicted.rule == Some("sops.refused") && exit == Some(0) {
+        if predicted.rule.as_deref() == Some("sops.refused") && exit == Some(0) {
             self.taken.push(format!("{shown}: {}", predicted.reason));
         }
         let hit = predicted.writes.iter().zip(&resolved).filter(|(_, path)| changed.contains(path));
         let hit: Vec<_> =
-            hit.map(|(write, _)| form(predicted.rule.unwrap_or("none"), write.via, write.change)).collect();
+            hit.map(|(write, _)| form(predicted.rule.as_deref().unwrap_or("none"), write.via, write.change)).collect();
         match (predicted.writes.len(), hit.len(), exit) {
             (_, _, None) => self.killed += 1,
             (0, _, _) => self.passed += 1,

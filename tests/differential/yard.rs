@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use locked::rules::{Classification, Command, Stdout, classify};
+use locked::rules::{Book, Classification, Command, Stdout, classify};
 
 use super::generator::Line;
 use crate::world::{World, real_sops};
@@ -112,7 +112,7 @@ impl Yard {
             env: &|name| env.get(name).cloned(),
             stdout: stdout.as_ref(),
         };
-        let predicted = classify(&command);
+        let predicted = classify(&command, &Book::new());
         let resolved = predicted.writes.iter().map(|write| on_disk(&write.path)).collect();
         let before = snapshot(&work);
         let mut sops = self.world.command("timeout");

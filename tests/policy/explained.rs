@@ -3,13 +3,14 @@
 
 use serde_json::json;
 
-use super::stage::{RESOURCE, Stage, says, text};
+use super::stage::{RESOURCE, Stage, text};
+use crate::world::board::json as json_of;
 
 #[test]
 fn every_term_that_is_set_is_told_and_no_other() {
     let stage = Stage::with("exit 0");
     let explained = |terms: &str, options: &[&str]| {
-        stage.explained(&format!("program = 'deploy'\nresource = ['{RESOURCE}']\n{terms}"), options)
+        stage.explained(&format!("name = 'own'\nprogram = 'deploy'\nresource = ['{RESOURCE}']\n{terms}"), options)
     };
     let bare = explained("", &[]);
     assert_eq!((&bare["ttl_ms"], &bare["canary"]), (&json!(1_800_000), &json!("none")), "{bare}");
@@ -17,7 +18,7 @@ fn every_term_that_is_set_is_told_and_no_other() {
         assert!(bare.get(field).is_none(), "{field}: {bare}");
     }
     let all = "ttl = '10m'\nkeep = 'always'\nkeep_for = '1m'\nhold_for = '2m'\ngive_back = '3s'\n\
-               canary = ['curl', 'hunter2']\nfollow = { workflow = 'sync', repository = 'acme/infra' }";
+               canary = ['curl', 'hunter2']\nfollow = true";
     let told = explained(all, &[]);
     let expected = [
         ("ttl_ms", json!(600_000)),
@@ -35,7 +36,25 @@ fn every_term_that_is_set_is_told_and_no_other() {
     let by_hand = explained(all, &["--no-canary", "-r", "zone:Z"]);
     assert_eq!(by_hand["canary"], "none");
     assert!(by_hand.get("give_back_ms").is_none(), "what was named by hand is held to the end");
-    assert_eq!(says(stage.locked(1, "program = 'x'").args(["explain", "--json", "--", "true"]), 0), "");
+}
+
+#[test]
+fn the_ready_rules_set_what_the_readme_says() {
+    let stage = Stage::with("exit 0");
+    std::fs::write(stage.world.work().join("compose.yaml"), "name: web\nservices: {}\n").expect("compose file");
+    let explained = |words: &[&str]| -> serde_json::Value {
+        json_of(stage.world.locked_as(1).args(["explain", "--json", "--"]).args(words))
+    };
+    let up = explained(&["docker", "compose", "up"]);
+    assert_eq!((&up["resources"][0], &up["give_back_ms"]), (&json!("container:web"), &json!(60_000)), "{up}");
+    let detached = explained(&["docker", "compose", "up", "-d"]);
+    assert!(detached.get("give_back_ms").is_none(), "{detached}");
+    let sync = explained(&["gh", "workflow", "run", "secrets-sync.yml"]);
+    assert_eq!(
+        (&sync["resources"][0], &sync["hold_for_ms"]),
+        (&json!("workflow:secrets-sync"), &json!(120_000)),
+        "{sync}"
+    );
 }
 
 #[test]

@@ -36,10 +36,11 @@ impl Sync {
     }
 
     fn trigger(&self, session: u32, terms: &str) -> Command {
-        let follow = "follow = { workflow = 'secrets-sync', repository = 'acme/infra' }";
-        let rule = format!("program = 'gh'\nresource = ['{SYNC}']\nremote = true\nttl = '2s'\n{follow}\n{terms}");
+        let rule = format!(
+            "name = 'gh.workflow'\nprogram = 'gh'\nsubcommand = 'workflow run'\nresource = ['{SYNC}']\nelsewhere = true\nttl = '2s'\nfollow = true\n{terms}"
+        );
         let mut command = self.stage.locked(session, &rule);
-        command.args(["-n", "gh", "workflow", "run", "secrets-sync"]);
+        command.args(["-n", "gh", "workflow", "run", "secrets-sync", "--repo", "acme/infra"]);
         command
     }
 
@@ -85,7 +86,7 @@ fn the_lease_is_held_and_renewed_until_the_run_has_ended() {
     assert_eq!(sync.stage.endings(), ["completed"]);
     let list = "run list --workflow secrets-sync --repo acme/infra --json databaseId,status,createdAt --limit 1";
     let calls = sync.calls();
-    assert_eq!(calls, [list, "workflow run secrets-sync", list, "run watch 7 --repo acme/infra"]);
+    assert_eq!(calls, [list, "workflow run secrets-sync --repo acme/infra", list, "run watch 7 --repo acme/infra"]);
 }
 
 #[test]
@@ -185,7 +186,8 @@ fn a_trigger_that_fails_is_not_followed() {
 #[test]
 fn without_gh_the_lease_stays_for_the_time_it_would_take() {
     let stage = Stage::with("exit 0");
-    let mut command = stage.deploy(1, "follow = { workflow = 'sync' }");
+    let mut command = stage.deploy(1, "follow = true");
+    command.arg("sync");
     let path = in_front(&stage.programs);
     command.env("PATH", std::env::split_paths(&path).next().expect("the first"));
     let said = says(&mut command, 0);

@@ -6,7 +6,7 @@ use super::stage::{RESOURCE, Stage, ends, says, text};
 const SYNC: &str = "workflow:secrets-sync";
 
 fn rule(hold_for: &str) -> String {
-    format!("program = 'trigger'\nresource = ['{SYNC}']\nremote = true\nhold_for = '{hold_for}'")
+    format!("name = 'own'\nprogram = 'trigger'\nresource = ['{SYNC}']\nelsewhere = true\nhold_for = '{hold_for}'")
 }
 
 fn stage() -> Stage {
@@ -91,4 +91,21 @@ fn a_store_that_keeps_nothing_is_refused_before_the_command_runs() {
     let said = says(&mut command, 69);
     assert!(said.contains(&format!("and {SYNC}, which stays for a while after success, needs one")), "{said}");
     assert!(!stage.world.work().join("ran").exists());
+}
+
+#[test]
+fn the_ready_rule_for_gh_does_so_for_two_minutes() {
+    let stage = stage();
+    stage.add("gh", "exit 0");
+    let trigger = |session: u32| {
+        let mut command = stage.locked(session, &rule("1h"));
+        command.args(["-n", "gh", "workflow", "run", "secrets-sync.yml"]);
+        command
+    };
+    assert_eq!(says(&mut trigger(1), 0), "");
+    let lease = stage.lease().expect("kept");
+    let left = lease["expires_in_ms"].as_u64().expect("ms");
+    assert!((60_000..=120_000).contains(&left), "{lease}");
+    let refusal = says(&mut trigger(2), 75);
+    assert!(refusal.contains("that run started before your change and does not carry it"), "{refusal}");
 }

@@ -26,7 +26,7 @@ fn what_no_file_stands_for_counts_as_changed_and_stays_with_its_session() {
 #[test]
 fn it_stays_for_as_long_as_its_rule_has_it_and_not_longer_because_it_works_elsewhere() {
     let stage = Stage::with("exit 1");
-    says(&mut stage.deploy(1, "keep_for = '1s'\nremote = true"), 1);
+    says(&mut stage.deploy(1, "keep_for = '1s'\nelsewhere = true"), 1);
     stage.world.has_expired(RESOURCE);
     ends(&mut stage.others_try(), 0);
     says(&mut stage.deploy(1, "keep_for = '2h'"), 1);
@@ -61,7 +61,7 @@ fn a_file_and_a_server_under_one_command_end_each_in_its_own_way() {
     let world = &stage.world;
     world.git(&world.work(), &["init", "-q"]);
     world.encrypted("secrets/app.yaml", "a: one\n", "yaml");
-    let rule = format!("program = 'sops'\nresource = ['{RESOURCE}']");
+    let rule = format!("name = 'own'\nprogram = 'sops'\nresource = ['{RESOURCE}']");
     let set = |options: &[&str], directory| {
         let mut command = stage.locked(1, &rule);
         command.args(options).args(["sops", "set", "secrets/app.yaml", "[\"a\"]", "\"two\""]);

@@ -88,7 +88,7 @@ fn a_rule_may_switch_the_canary_of_files_off() {
     let empties =
         world.script("sops", "for word in \"$@\"; do [ \"$word\" = decrypt ] && exit 0; done; : > secrets/app.yaml");
     let set = |terms: &str| {
-        let mut command = stage.locked(1, &format!("program = 'sops'\n{terms}"));
+        let mut command = stage.locked(1, &format!("name = 'own'\nprogram = 'sops'\nresource = '{RESOURCE}'\n{terms}"));
         command.args(["sops", "set", "secrets/app.yaml", "[\"a\"]", "\"two\""]).env("PATH", in_front(&empties));
         command
     };

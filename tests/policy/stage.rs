@@ -37,7 +37,7 @@ impl Stage {
     /// `locked` as this session, under this rule.
     pub(super) fn locked(&self, session: u32, rule: &str) -> Command {
         let mut command = self.world.locked_as(session);
-        command.env("PATH", in_front(&self.programs)).env("LOCKED_TRIAL_RULE", rule);
+        command.env("PATH", in_front(&self.programs)).env("LOCKED_TRIAL_RULES", format!("[[rule]]\n{rule}"));
         command
     }
 
@@ -48,7 +48,7 @@ impl Stage {
 
     /// The same with options of ours before the program.
     pub(super) fn deploy_with(&self, session: u32, terms: &str, options: &[&str]) -> Command {
-        let rule = format!("program = 'deploy'\nresource = ['{RESOURCE}']\n{terms}");
+        let rule = format!("name = 'deploy'\nprogram = 'deploy'\nresource = ['{RESOURCE}']\n{terms}");
         let mut command = self.locked(session, &rule);
         command.args(options).arg("deploy");
         command
@@ -75,6 +75,13 @@ impl Stage {
 
     /// `explain --json` under this rule.
     pub(super) fn explained(&self, rule: &str, options: &[&str]) -> Value {
-        json(self.locked(1, rule).args(options).args(["explain", "--json", "--", "deploy"]))
+        json(self.locked(1, rule).args(options).args([
+            "explain",
+            "--json",
+            "--",
+            "deploy",
+            "sync",
+            "--repo=acme/infra",
+        ]))
     }
 }

@@ -13,7 +13,7 @@ fn a_rule_s_ttl_is_the_lease_s() {
         assert_eq!(ttl, expected, "{options:?}");
         held.let_go();
     }
-    let rule = format!("program = 'deploy'\nresource = ['{RESOURCE}']\nttl = '10m'");
+    let rule = format!("name = 'own'\nprogram = 'deploy'\nresource = ['{RESOURCE}']\nttl = '10m'");
     assert_eq!(stage.explained(&rule, &[])["ttl_ms"], 600_000);
     assert_eq!(stage.explained(&rule, &["--ttl", "90s"])["ttl_ms"], 90_000);
 }

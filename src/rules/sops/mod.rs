@@ -15,7 +15,7 @@ pub use hint::{LineEnds, hint};
 
 use self::request::{Act, Place, Request, request};
 use super::urfave::{Line, parse};
-use super::{Change, Classification, Command, Policy, Via, Write};
+use super::{Change, Classification, Command, Via, Write};
 use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Whether a program of this name is sops.
@@ -61,13 +61,12 @@ fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
         return passes("sops.read", operation, reason);
     };
     Classification {
-        rule: Some(request.act.rule()),
+        rule: Some(request.act.rule().to_owned()),
+        known: true,
         reason: why(request.act, first),
         operation,
         writes,
-        resources: Vec::new(),
-        remote: false,
-        policy: Policy::default(),
+        ..Classification::default()
     }
 }
 
@@ -114,15 +113,7 @@ fn refused(operation: String, why: &dyn std::fmt::Display) -> Classification {
 }
 
 fn passes(rule: &'static str, operation: String, reason: String) -> Classification {
-    Classification {
-        rule: Some(rule),
-        writes: Vec::new(),
-        resources: Vec::new(),
-        operation,
-        reason,
-        remote: false,
-        policy: Policy::default(),
-    }
+    Classification { rule: Some(rule.to_owned()), known: true, operation, reason, ..Classification::default() }
 }
 
 #[cfg(test)]

@@ -2,8 +2,12 @@
 //! and changes nothing.
 #![forbid(unsafe_code)]
 
+mod claims;
+
 use std::path::Path;
 use std::time::Duration;
+
+pub use claims::World;
 
 use crate::naming::{self, Namer, NamingError, Target};
 use crate::rules::{Change, Classification, Policy, Write};
@@ -17,6 +21,8 @@ pub enum Plan {
     PassThrough {
         /// Why, in one sentence.
         reason: String,
+        /// What could not be told, one sentence each.
+        notes: Vec<String>,
     },
     /// Hold these.
     Hold(Box<HoldPlan>),
@@ -32,7 +38,7 @@ pub struct HoldPlan {
     /// The files, each with its name.
     pub files: Vec<PlannedFile>,
     /// The rule that decided, if one did.
-    pub rule: Option<&'static str>,
+    pub rule: Option<String>,
     /// What runs, free of argument values.
     pub operation: String,
     /// Its effect does not stop with its processes on this machine (another user's, or another machine's).
@@ -41,6 +47,8 @@ pub struct HoldPlan {
     pub policy: Policy,
     /// Why, in one sentence.
     pub reason: String,
+    /// What could not be told of the line, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A file that the command may write.
@@ -81,11 +89,15 @@ pub fn draw(
     class: Classification,
     by_hand: &[ResourceName],
     cwd: &Path,
+    world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
     let mut files = Vec::new();
     let mut passed_over = None;
     for write in class.writes {
+        if write.change == Change::Other && !naming::holds_sops(&write.path) {
+            continue;
+        }
         if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
             passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
             continue;
@@ -98,25 +110,35 @@ pub fn draw(
         files.push(PlannedFile { write, target });
     }
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
-    let mut whole = |name: &ResourceName| -> Result<Resource, NamingError> {
-        Ok(Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() })
-    };
-    let mut by_rule = class.resources.iter().map(&mut whole).collect::<Result<Vec<_>, _>>()?;
-    by_rule.retain(|named| !resources.contains(named));
+    let claimed = claims::claimed(&class.claims, world, namer)?;
+    let mut by_rule = claimed.resources;
+    let ruled = !resources.is_empty() || !by_rule.is_empty();
+    let unknown = claimed
+        .unknown
+        .into_iter()
+        .map(|why| format!("the Compose project is not known, and nothing is held for it: {why}"));
+    let notes: Vec<String> = class.notes.into_iter().chain(unknown).collect();
+    for name in by_hand {
+        let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
+        // The name of a secret is what the rule asks for.
+        let asked_for = class.asks && name.kind() == "rotation";
+        if asked_for { &mut by_rule } else { &mut resources }.push(resource);
+    }
+    by_rule.retain(|named| !files.iter().any(|file| file.target.resources().any(|its| its == named)));
     by_rule.sort();
     by_rule.dedup();
     resources.extend(by_rule.iter().cloned());
-    for name in by_hand {
-        resources.push(whole(name)?);
-    }
     resources.sort();
     resources.dedup();
     if resources.is_empty() {
-        return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason) });
+        return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
-    let reason = if files.is_empty() && by_rule.is_empty() { "named by hand with -r".to_owned() } else { class.reason };
+    let reason = match ruled {
+        false => "named by hand with -r".to_owned(),
+        true => [vec![class.reason], claimed.because].concat().join("; "),
+    };
     let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
-    Ok(Plan::Hold(Box::new(HoldPlan { resources, by_rule, files, rule, operation, remote, policy, reason })))
+    Ok(Plan::Hold(Box::new(HoldPlan { resources, by_rule, files, rule, operation, remote, policy, reason, notes })))
 }
 
 fn shown(path: &Path) -> String {

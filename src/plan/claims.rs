@@ -1,0 +1,120 @@
+//! From what rules want to resources: the Compose project is looked up, and every name gets its scope.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::compose::{self, AskedEngine, Name, Sight};
+use crate::naming::{self, Namer, NamingError};
+use crate::rules::{Claim, Compose, Engine, Set, Wanted};
+use crate::terms::{Resource, ResourceName, Scope};
+
+/// What must be asked of the world outside of files.
+pub struct World<'a> {
+    /// The environment of the command.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Whether a program on PATH is a script in Python.
+    pub is_python: Box<dyn Fn(&OsStr) -> bool + 'a>,
+    /// The Compose project of a container, as the engine says it.
+    pub stack_of: Box<dyn Fn(&Engine, &OsStr) -> Option<String> + 'a>,
+}
+
+/// What the claims of one line come to.
+#[derive(Debug, Default)]
+pub(super) struct Claimed {
+    pub(super) resources: Vec<Resource>,
+    /// How the names were found, one sentence each, for `explain`.
+    pub(super) because: Vec<String>,
+    /// Compose files that are used: zones look at what they say.
+    pub(super) files: Vec<PathBuf>,
+    /// What nobody can know.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Finds the resources.
+pub(super) fn claimed(claims: &[Claim], world: &World<'_>, namer: &mut Namer<'_>) -> Result<Claimed, NamingError> {
+    let mut found = Claimed::default();
+    for claim in claims {
+        let name = match &claim.name {
+            Wanted::Named(name) => name.clone(),
+            Wanted::Stack { container } => stack(claim, container, world),
+            Wanted::Project { compose, otherwise } => match (project(claim, compose, world, &mut found), otherwise) {
+                (Ok(name), _) => name,
+                (Err(_), Some(otherwise)) => otherwise.clone(),
+                (Err(why), None) => {
+                    found.unknown.push(why);
+                    continue;
+                }
+            },
+        };
+        let scope = scope(&name, claim, world, namer)?;
+        found.resources.push(Resource { name, scope });
+    }
+    Ok(found)
+}
+
+fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
+    let project = claim.host.is_none().then(|| (world.stack_of)(&claim.engine, container)).flatten();
+    match project {
+        Some(project) => ResourceName::of("container", project.as_bytes()),
+        None => ResourceName::of("container", container.as_encoded_bytes()),
+    }
+}
+
+fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claimed) -> Result<ResourceName, String> {
+    let env = over(&asked.env, claim, world);
+    let files: Vec<&OsStr> = asked.files.iter().map(OsString::as_os_str).collect();
+    let env_files: Vec<&OsStr> = asked.env_files.iter().map(OsString::as_os_str).collect();
+    let project = compose::project(&compose::Asked {
+        project: asked.project.as_deref(),
+        project_directory: asked.directory.as_deref().map(Path::new),
+        files: &files,
+        env_files: &env_files,
+        cwd: &claim.cwd,
+        env: &env,
+        legacy: asked.standalone && claim.host.is_none() && (world.is_python)(OsStr::new("docker-compose")),
+        sight: sight(claim),
+    });
+    found.files.extend(project.files);
+    match project.name {
+        Name::Known { name, from } => {
+            found.because.push(from);
+            Ok(ResourceName::of("container", name.as_bytes()))
+        }
+        Name::Unknown { why } => Err(why),
+    }
+}
+
+fn sight(claim: &Claim) -> Sight {
+    if claim.host.is_some() { Sight::Nothing } else { Sight::Files }
+}
+
+/// The environment of the command: what the line sets, before what is around it; another host has its own.
+fn over<'a>(set: &'a Set, claim: &'a Claim, world: &'a World<'_>) -> impl Fn(&str) -> Option<OsString> + 'a {
+    move |name| set.get(name).map(OsStr::to_owned).or_else(|| claim.host.is_none().then(|| (world.env)(name)).flatten())
+}
+
+/// The scope of a resource that a rule names: some kinds belong to the repository where the command runs, containers to
+/// their engine, the rest means the same everywhere.
+fn scope(name: &ResourceName, claim: &Claim, world: &World<'_>, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
+    match name.kind() {
+        "container" => Ok(engine(claim, world)),
+        _ => super::scope_of(name, &claim.cwd, namer),
+    }
+}
+
+fn engine(claim: &Claim, world: &World<'_>) -> Scope {
+    let env = over(&claim.engine.env, claim, world);
+    let asked = AskedEngine {
+        host: claim.engine.host.as_deref(),
+        context: claim.engine.context.as_deref(),
+        config: claim.engine.config.as_deref().map(Path::new),
+        env: &env,
+        sight: sight(claim),
+    };
+    let here = || match &claim.host {
+        Some(host) => compose::scope_of_ssh_host(host),
+        None => naming::machine_scope(),
+    };
+    compose::engine(&asked, &here).scope
+}

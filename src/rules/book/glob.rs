@@ -1,0 +1,71 @@
+//! Globs: `*` within a part of a path, `**` over parts, `?`, `[a-z]`, `{a,b}`.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+
+use serde::Deserialize;
+
+/// A glob, matched byte for byte. One without a `/` is about the last part of a path as well.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct Glob(String);
+
+impl From<String> for Glob {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl Glob {
+    /// Whether the whole of it fits.
+    #[must_use]
+    pub fn fits(&self, text: &[u8]) -> bool {
+        fast_glob::glob_match(self.0.as_bytes(), text)
+    }
+
+    /// Whether it fits a line of words: `*` goes over slashes here.
+    #[must_use]
+    pub fn fits_line(&self, line: &[u8]) -> bool {
+        let plain = |text: &[u8]| text.iter().map(|&byte| if byte == b'/' { 0 } else { byte }).collect::<Vec<u8>>();
+        fast_glob::glob_match(plain(self.0.as_bytes()), plain(line))
+    }
+
+    /// Whether a path fits; `.env` fits `/opt/app/.env`.
+    #[must_use]
+    pub fn fits_path(&self, path: &OsStr) -> bool {
+        let path = path.as_encoded_bytes();
+        let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+        self.fits(path) || (!self.0.contains('/') && self.fits(last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fit_as_people_expect() {
+        let table = [
+            (".env", "/opt/app/.env", true),
+            (".env", ".env", true),
+            (".env", "/opt/.env.new", false),
+            (".env*", "/opt/.env.new", true),
+            ("**/.env", "/opt/app/.env", true),
+            ("**/.env", ".env", true),
+            ("/etc/cron.d/**", "/etc/cron.d/backup", true),
+            ("/etc/cron.d/*", "/etc/cron.d/a/b", false),
+            ("**/{traefik.yml,traefik.toml}", "/x/traefik.toml", true),
+            ("[a-c]?", "b1", true),
+        ];
+        for (glob, path, fits) in table {
+            assert_eq!(Glob::from(glob.to_owned()).fits_path(OsStr::new(path)), fits, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn a_line_fits_over_its_slashes() {
+        let glob = Glob::from("docker network *".to_owned());
+        assert!(glob.fits_line(b"docker network create a/b"));
+        assert!(!glob.fits_line(b"docker ps"));
+    }
+}

@@ -1,0 +1,62 @@
+//! What starts another program.
+#![forbid(unsafe_code)]
+
+use serde::Deserialize;
+
+use super::Several;
+
+/// A program whose operands are another command line.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launcher {
+    /// Its names.
+    pub program: Several,
+    /// The sub-command with which it starts something (`direnv exec`); none: always.
+    pub subcommand: Option<Several>,
+    /// Options of which one is given; without, it is another form of the line.
+    #[serde(default)]
+    pub option: Several,
+    /// Options with a value.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// Options whose value can only be attached.
+    #[serde(default)]
+    pub attached: Vec<String>,
+    /// The options end with this operand; ready: with the first.
+    pub stop_at: Option<usize>,
+    /// How many operands stand before the command (`timeout 5 …`).
+    #[serde(default)]
+    pub skip: usize,
+    /// `NAME=value` words before the command are set for it.
+    #[serde(default)]
+    pub assignments: bool,
+    /// The command begins behind the first `--`; without one nothing is started.
+    #[serde(default)]
+    pub behind_dashes: bool,
+    /// Options whose value is the directory where it runs.
+    #[serde(default)]
+    pub directory: Several,
+    /// The operand, counted from one, that is the directory where it runs (`direnv exec DIR`).
+    pub directory_operand: Option<usize>,
+    /// Options whose value is a script for a shell (`flock FILE -c SCRIPT`, `env -S`).
+    #[serde(default)]
+    pub script: Several,
+    /// `-c`: the first operand is a script for a shell (also in a bundle, `-lc`).
+    #[serde(default)]
+    pub shell: bool,
+    /// The first operand is a host, the rest a script for its shell.
+    #[serde(default)]
+    pub host: bool,
+    /// With `host`: the operands are no script; what is on standard input is (`sftp`).
+    #[serde(default)]
+    pub input: bool,
+    /// The operands are files, the last the place where they go, each perhaps on a host (`scp a host:b`): as `cp` there.
+    #[serde(default)]
+    pub copies: bool,
+    /// Options with which nothing is started.
+    #[serde(default)]
+    pub unless: Several,
+    /// What it starts belongs to another user and cannot be stopped from here.
+    #[serde(default)]
+    pub remote: bool,
+}

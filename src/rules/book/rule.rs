@@ -1,0 +1,189 @@
+//! One rule: which commands, and what is held for them.
+#![forbid(unsafe_code)]
+
+use serde::Deserialize;
+
+use super::{Glob, Several, Span, Template};
+use crate::rules::policy::{self, Policy};
+
+/// A rule. Everything that it asks must be so; a list is satisfied by one of its entries, unless it says otherwise.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Its name; one of the settings with the name of a built-in rule stands in its place.
+    pub name: String,
+    /// False: it does not count (for switching a built-in rule off).
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// The program's names; none: any program.
+    pub program: Option<Several>,
+    /// The sub-command, its words divided by a space.
+    #[serde(default)]
+    pub subcommand: Option<Several>,
+    /// Options that are all given: `"-i|--in-place"`, `"--type=*.env"`.
+    #[serde(default)]
+    pub option: Several,
+    /// Options with which the command changes nothing, each by itself.
+    #[serde(default)]
+    pub unless: Several,
+    /// Globs for operands: one operand fits one of them.
+    #[serde(default)]
+    pub args: Vec<Glob>,
+    /// Regular expressions for operands; what their named groups catch can be used in `resource`.
+    #[serde(default, rename = "match")]
+    pub matches: Vec<Expression>,
+    /// The same for everything that is said: operands, values of options, and what stands on standard input.
+    #[serde(default)]
+    pub text: Vec<Expression>,
+    /// Variables that are set: `NAME`, or `NAME=GLOB`.
+    #[serde(default)]
+    pub env: Several,
+    /// Globs for the whole line on another host, its words joined by spaces.
+    #[serde(default)]
+    pub remote: Vec<Glob>,
+    /// Globs for the files that it writes.
+    #[serde(default)]
+    pub writes: Vec<Glob>,
+    /// Where the command runs.
+    #[serde(default)]
+    pub on: Place,
+    /// What is held; several are held together.
+    pub resource: Templates,
+    /// What is held where `resource` cannot be filled in.
+    pub otherwise: Option<Template>,
+    /// Where nothing can be filled in: refuse, and ask for `--secret NAME`.
+    #[serde(default)]
+    pub ask: bool,
+    /// Its effect is elsewhere (an engine, a service): it goes on when the command is stopped.
+    #[serde(default)]
+    pub elsewhere: bool,
+    /// How long the lease lives without a renew.
+    pub ttl: Option<Span>,
+    /// How long a request waits.
+    pub wait: Option<Span>,
+    /// The proof after it.
+    pub canary: Option<CanaryText>,
+    /// When the lease is kept after a failure.
+    pub keep: Option<KeepText>,
+    /// For how long, where no file tells what changed.
+    pub keep_for: Option<Span>,
+    /// How long the lease stays after success.
+    pub hold_for: Option<Span>,
+    /// After success the run that was triggered is waited for.
+    #[serde(default)]
+    pub follow: bool,
+    /// How long after its start a command that does not end by itself holds the lease.
+    pub give_back: Option<Span>,
+    /// `give_back` counts unless one of these options is given (`-d`).
+    #[serde(default)]
+    pub detached: Several,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// On this machine.
+    #[default]
+    Here,
+    /// On another host, over ssh.
+    Remote,
+    /// On either.
+    Anywhere,
+}
+
+/// Several templates.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Templates {
+    /// One.
+    One(Template),
+    /// More.
+    More(Vec<Template>),
+}
+
+impl Templates {
+    /// Each of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Template> {
+        match self {
+            Self::One(one) => std::slice::from_ref(one).iter(),
+            Self::More(more) => more.iter(),
+        }
+    }
+}
+
+/// A regular expression over bytes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Expression(pub regex::bytes::Regex);
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl TryFrom<String> for Expression {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let built = regex::bytes::RegexBuilder::new(&text).size_limit(1 << 20).build();
+        built.map(Self).map_err(|error| {
+            let why = error.to_string();
+            let line = why.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+            format!("no regular expression: {}", line.trim())
+        })
+    }
+}
+
+/// `canary = false`, or a command.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum CanaryText {
+    /// On or off.
+    Switch(bool),
+    /// A command.
+    Command(Vec<String>),
+}
+
+/// `keep = …`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeepText {
+    /// Never.
+    Never,
+    /// When something may have changed.
+    Changed,
+    /// Always.
+    Always,
+}
+
+impl Rule {
+    /// On what terms it holds.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        let span = |given: &Option<Span>| given.as_ref().map(|span| span.0);
+        Policy {
+            ttl: span(&self.ttl),
+            wait: span(&self.wait),
+            canary: match &self.canary {
+                None | Some(CanaryText::Switch(true)) => policy::Canary::Ready,
+                Some(CanaryText::Switch(false)) => policy::Canary::Off,
+                Some(CanaryText::Command(words)) => policy::Canary::Command(words.clone()),
+            },
+            keep: self.keep.map(|keep| match keep {
+                KeepText::Never => policy::Keep::Never,
+                KeepText::Changed => policy::Keep::Changed,
+                KeepText::Always => policy::Keep::Always,
+            }),
+            keep_for: span(&self.keep_for),
+            hold_for: span(&self.hold_for),
+            follow: None,
+            give_back: span(&self.give_back),
+        }
+    }
+}

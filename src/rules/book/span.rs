@@ -1,0 +1,19 @@
+//! A length of time as it is written: `500ms`, `20s`, `30m`, `2h`.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// A length of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Span(pub Duration);
+
+impl TryFrom<String> for Span {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        crate::terms::parse_duration(&text).map(Self).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,206 @@
+//! Names with gaps: `container:{project}`, `server:{host}`, `workflow:{1|slug}`.
+#![forbid(unsafe_code)]
+
+use serde::Deserialize;
+
+/// A text with gaps that a command line fills.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Template(Vec<Part>);
+
+/// A part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text as it stands.
+    Text(String),
+    /// A gap, and what is done to what fills it.
+    Gap(Field, Vec<Filter>),
+}
+
+/// What fills a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Field {
+    /// `{1}`: an operand behind the sub-command, counted from one.
+    Operand(usize),
+    /// `{2..}`: each operand from this one on, one name each; `{*}` is `{1..}`.
+    Operands(usize),
+    /// `{last}`: the last operand.
+    Last,
+    /// `{--name}`: the value of an option; where it is given several times, one name each.
+    Option(String),
+    /// `{env:NAME}`: a variable.
+    Variable(String),
+    /// `{of=}`: the rest of an operand that begins so.
+    Prefixed(String),
+    /// `{host}`: the host on which it runs.
+    Host,
+    /// `{project}`: the project of Compose.
+    Project,
+    /// Any other word: what a regular expression of the rule caught under this name.
+    Caught(String),
+}
+
+/// What is done to what fills a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// The last part of a path.
+    File,
+    /// The name of a workflow however it is written: the last part of a path, without `.yml`, in lower case, everything
+    /// but letters and digits a dash.
+    Slug,
+    /// The host of a destination: without user, port, brackets and path.
+    Host,
+    /// The Compose project of this container, if the engine says it has one; else the container.
+    Stack,
+    /// What stands before the first `=`.
+    Key,
+}
+
+const FILTERS: [(&str, Filter); 5] = [
+    ("file", Filter::File),
+    ("slug", Filter::Slug),
+    ("host", Filter::Host),
+    ("stack", Filter::Stack),
+    ("key", Filter::Key),
+];
+
+impl Template {
+    /// Its parts.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
+    /// Whether it asks for this.
+    #[must_use]
+    pub fn has(&self, field: &Field) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Gap(own, _) if own == field))
+    }
+}
+
+impl TryFrom<String> for Template {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            let (gap, behind) = after.split_once('}').ok_or("a { without its }")?;
+            if !before.is_empty() {
+                parts.push(Part::Text(before.to_owned()));
+            }
+            parts.push(read(gap)?);
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        Ok(Self(parts))
+    }
+}
+
+fn read(gap: &str) -> Result<Part, String> {
+    let mut words = gap.split('|');
+    let name = words.next().unwrap_or_default();
+    let field = if let Some(from) = name.strip_suffix("..") {
+        Field::Operands(number(from)?)
+    } else if name.starts_with(|first: char| first.is_ascii_digit()) {
+        Field::Operand(number(name)?)
+    } else if let Some(variable) = name.strip_prefix("env:") {
+        Field::Variable(variable.to_owned())
+    } else if name.starts_with('-') {
+        Field::Option(name.to_owned())
+    } else if name.ends_with('=') {
+        Field::Prefixed(name.to_owned())
+    } else {
+        match name {
+            "*" => Field::Operands(1),
+            "last" => Field::Last,
+            "host" => Field::Host,
+            "project" => Field::Project,
+            "" => return Err("an empty gap {}".to_owned()),
+            caught => Field::Caught(caught.to_owned()),
+        }
+    };
+    let filters = words.map(|word| {
+        let known = FILTERS.iter().find(|(name, _)| *name == word).map(|(_, filter)| *filter);
+        known.ok_or_else(|| format!("{{{gap}}} asks for {word:?}, expected file, slug, host, stack or key"))
+    });
+    Ok(Part::Gap(field, filters.collect::<Result<_, _>>()?))
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| format!("{{{text}}} is no operand, they count from 1"))
+}
+
+impl Filter {
+    /// Does it. `None`: nothing is left that could be a name.
+    #[must_use]
+    pub fn on(self, text: &[u8]) -> Option<Vec<u8>> {
+        let done = match self {
+            Self::File => last_part(text).to_vec(),
+            Self::Slug => slug(last_part(text)),
+            Self::Host => super::super::host::of_destination(text)?,
+            Self::Stack => text.to_vec(),
+            Self::Key => text.split(|&byte| byte == b'=').next().unwrap_or_default().to_vec(),
+        };
+        Some(done).filter(|done| !done.is_empty())
+    }
+}
+
+fn last_part(text: &[u8]) -> &[u8] {
+    text.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or_default()
+}
+
+fn slug(name: &[u8]) -> Vec<u8> {
+    let lower = name.to_ascii_lowercase();
+    let stem = lower.strip_suffix(b".yml").or(lower.strip_suffix(b".yaml")).unwrap_or(&lower);
+    let mut slug = Vec::with_capacity(stem.len());
+    for &byte in stem {
+        // Bytes of other scripts stay: a name without any Latin letter is a name.
+        if byte.is_ascii_alphanumeric() || !byte.is_ascii() {
+            slug.push(byte);
+        } else if slug.last().is_some_and(|&last| last != b'-') {
+            slug.push(b'-');
+        }
+    }
+    if slug.last() == Some(&b'-') {
+        slug.pop();
+    }
+    slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_read() {
+        let read = |text: &str| Template::try_from(text.to_owned()).map(|template| template.0);
+        let text = |text: &str| Part::Text(text.to_owned());
+        assert_eq!(read("a:b"), Ok(vec![text("a:b")]));
+        assert_eq!(read("c:{project}"), Ok(vec![text("c:"), Part::Gap(Field::Project, vec![])]));
+        assert_eq!(read("{2..|file}x"), Ok(vec![Part::Gap(Field::Operands(2), vec![Filter::File]), text("x")]));
+        assert_eq!(
+            read("{-p}{env:A}"),
+            Ok(vec![Part::Gap(Field::Option("-p".into()), vec![]), Part::Gap(Field::Variable("A".into()), vec![]),])
+        );
+        for wrong in ["{", "{}", "{0}", "{x..}", "{1|nothing}"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_workflow_has_one_slug_however_it_is_named() {
+        for name in [
+            "secrets-sync.yml",
+            ".github/workflows/secrets-sync.yaml",
+            "Secrets Sync",
+            "secrets-sync",
+            "Secrets  Sync!",
+        ] {
+            assert_eq!(Filter::Slug.on(name.as_bytes()).as_deref(), Some(&b"secrets-sync"[..]), "{name}");
+        }
+        assert_eq!(Filter::Slug.on(b"/"), None);
+    }
+}

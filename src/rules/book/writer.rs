@@ -1,0 +1,27 @@
+//! By what lines programs write files.
+#![forbid(unsafe_code)]
+
+use serde::Deserialize;
+
+use super::{Several, Template};
+
+/// A form of a command line that writes files.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Writer {
+    /// The program's names.
+    pub program: Several,
+    /// Its sub-command.
+    pub subcommand: Option<Several>,
+    /// Options that are all given.
+    #[serde(default)]
+    pub option: Several,
+    /// Options with which it does not write these.
+    #[serde(default)]
+    pub unless: Several,
+    /// The files: `{*}`, `{2..}`, `{last}`, `{--output}`, `{of=}` (an operand that begins so).
+    pub files: Template,
+    /// The last operand may be a directory, into which the others go.
+    #[serde(default)]
+    pub into: bool,
+}

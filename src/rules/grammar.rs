@@ -1,0 +1,263 @@
+//! A command line, read by the grammar of its program.
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+
+use super::argument::tail;
+use super::book::{Program, Several};
+
+/// What a level knows of its options.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Level<'b> {
+    /// Options with a value.
+    pub(super) values: &'b [String],
+    /// Options with a value at every level.
+    pub(super) everywhere: &'b [String],
+    /// Options with an attached value.
+    pub(super) attached: &'b [String],
+    /// `-name` is one option.
+    pub(super) single_dash: bool,
+    /// The options end with this operand, and what follows are operands as they stand.
+    pub(super) stop_at: Option<usize>,
+    /// The first operand is a sub-command: there the level ends.
+    pub(super) group: bool,
+}
+
+/// A line that was read.
+#[derive(Debug, Default)]
+pub(super) struct Line<'a> {
+    /// The sub-command's words, joined by a space.
+    pub(super) path: String,
+    /// Options in their order, each with its value if it has one.
+    options: Vec<(String, Option<Cow<'a, OsStr>>)>,
+    /// What is neither.
+    pub(super) operands: Vec<&'a OsStr>,
+    /// Where in the arguments the first operand behind the sub-command stands.
+    pub(super) operands_at: usize,
+}
+
+impl<'a> Line<'a> {
+    /// The values of an option; `"-p|--project-name"` asks for either.
+    pub(super) fn values<'s>(&'s self, names: &'s str) -> impl DoubleEndedIterator<Item = &'s OsStr> {
+        let given = self.options.iter().filter(move |(own, _)| alike(own, names));
+        given.filter_map(|(_, value)| value.as_deref())
+    }
+
+    /// The last value of an option.
+    pub(super) fn value<'s>(&'s self, names: &'s str) -> Option<&'s OsStr> {
+        self.values(names).next_back()
+    }
+
+    /// The values of all options.
+    pub(super) fn all_values(&self) -> impl Iterator<Item = &OsStr> {
+        self.options.iter().filter_map(|(_, value)| value.as_deref())
+    }
+
+    /// Whether an option is given, and not as `--name=false`.
+    pub(super) fn is_on(&self, names: &str) -> bool {
+        let last = self.options.iter().rfind(|(own, _)| alike(own, names));
+        last.is_some_and(|(_, value)| value.as_deref().is_none_or(|value| value != "false" && value != "0"))
+    }
+
+    /// Whether one of these is on.
+    pub(super) fn is_any_on(&self, names: &Several) -> bool {
+        names.iter().any(|names| self.is_on(names))
+    }
+}
+
+/// Whether two options, written with their other names (`-p|--project-name`), are one.
+fn alike(own: &str, asked: &str) -> bool {
+    own.split('|').any(|own| asked.split('|').any(|asked| own == asked))
+}
+
+/// Reads the arguments of a program. A program without a grammar has switches and operands.
+pub(super) fn read<'a>(program: Option<&Program>, args: &'a [OsString]) -> Line<'a> {
+    let mut line = Line::default();
+    let Some(program) = program else {
+        read_level(Level::default(), args, 0, &mut line);
+        return line;
+    };
+    let top = Level {
+        values: &program.values,
+        everywhere: &program.everywhere,
+        attached: &program.attached,
+        single_dash: program.single_dash,
+        stop_at: program.stop_at,
+        group: program.group,
+    };
+    let mut at = read_level(top, args, 0, &mut line);
+    let mut is_group = program.group;
+    while is_group && let Some(word) = line.operands.pop() {
+        if !line.path.is_empty() {
+            line.path.push(' ');
+        }
+        line.path.push_str(&word.to_string_lossy());
+        let known = program.command.iter().find(|command| command.path.has(&line.path));
+        is_group = known.is_some_and(|command| command.group);
+        let level = Level {
+            values: known.map_or(&[], |command| &command.values),
+            attached: known.map_or(&[], |command| &command.attached),
+            stop_at: known.and_then(|command| command.stop_at),
+            group: is_group,
+            ..top
+        };
+        at = read_level(level, args, at, &mut line);
+    }
+    line
+}
+
+/// Reads one level from `at` on. Answers where it stopped: behind the operand that ended it, or at the end.
+pub(super) fn read_level<'a>(level: Level<'_>, args: &'a [OsString], mut at: usize, line: &mut Line<'a>) -> usize {
+    let mut options_open = true;
+    line.operands_at = args.len();
+    while let Some(word) = args.get(at) {
+        at += 1;
+        let bytes = word.as_encoded_bytes();
+        if options_open && bytes == b"--" {
+            options_open = false;
+        } else if options_open && bytes.len() > 1 && bytes[0] == b'-' {
+            at = read_option(level, args, at, line);
+        } else {
+            if line.operands.is_empty() {
+                line.operands_at = at - 1;
+            }
+            line.operands.push(word);
+            if level.group {
+                return at;
+            }
+            if level.stop_at.is_some_and(|last| line.operands.len() >= last) {
+                line.operands.extend(args[at..].iter().map(OsString::as_os_str));
+                return args.len();
+            }
+        }
+    }
+    at
+}
+
+/// Reads the option that stands before `at`, with its value. Answers what comes next.
+fn read_option<'a>(level: Level<'_>, args: &'a [OsString], at: usize, line: &mut Line<'a>) -> usize {
+    let word = args[at - 1].as_os_str();
+    let bytes = word.as_encoded_bytes();
+    let next = || args.get(at).map(|value| Cow::Borrowed(value.as_os_str()));
+    if bytes.starts_with(b"--") || level.single_dash {
+        let equals = bytes.iter().position(|&byte| byte == b'=');
+        let name = String::from_utf8_lossy(&bytes[..equals.unwrap_or(bytes.len())]).into_owned();
+        let name = level.whole_name(&name).map_or(name, str::to_owned);
+        if let Some(equals) = equals {
+            line.options.push((name, Some(tail(word, equals + 1))));
+            return at;
+        }
+        let takes = level.takes_value(&name);
+        line.options.push((name, next().filter(|_| takes)));
+        return at + usize::from(takes);
+    }
+    for place in 1..bytes.len() {
+        // A name of one letter that is no letter (a byte of some other text) ends the bundle: nothing is cut in two.
+        if !bytes[place].is_ascii() {
+            break;
+        }
+        let short = format!("-{}", char::from(bytes[place]));
+        let name = level.whole_name(&short).map_or_else(|| short.clone(), str::to_owned);
+        let rest = (place + 1 < bytes.len()).then(|| tail(word, place + 1));
+        if level.takes_value(&short) {
+            let attached = rest.is_some();
+            line.options.push((name, rest.or_else(next)));
+            return at + usize::from(!attached);
+        }
+        if has(level.attached, &short) {
+            line.options.push((name, rest));
+            return at;
+        }
+        line.options.push((name, None));
+    }
+    at
+}
+
+impl Level<'_> {
+    fn takes_value(&self, name: &str) -> bool {
+        has(self.values, name) || has(self.everywhere, name)
+    }
+
+    /// All names of the option that is called so.
+    fn whole_name(&self, name: &str) -> Option<&str> {
+        let all = self.values.iter().chain(self.everywhere).chain(self.attached);
+        all.map(String::as_str).find(|names| alike(names, name))
+    }
+}
+
+fn has(options: &[String], name: &str) -> bool {
+    options.iter().any(|names| alike(names, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(program: &str, line: &str) -> String {
+        let program: Program = toml::from_str(program).expect("a grammar");
+        let args: Vec<OsString> = line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
+        let line = read(Some(&program), &args);
+        let options = line.options.iter().map(|(name, value)| match value {
+            Some(value) => format!("{name}={}", value.display()),
+            None => name.clone(),
+        });
+        let operands: Vec<_> = line.operands.iter().map(|word| word.display().to_string()).collect();
+        format!("{}[{}]({})", line.path, options.collect::<Vec<_>>().join(" "), operands.join(" "))
+    }
+
+    #[test]
+    fn lines_are_read_by_their_grammar() {
+        let docker = r#"
+            name = "docker"
+            values = ["-H|--host", "--context"]
+            group = true
+            command = [
+              { path = "compose", group = true, values = ["-p|--project-name", "-f|--file"] },
+              { path = ["compose up", "compose start"], values = ["--scale", "-t"] },
+              { path = "run", stop_at = 1 },
+            ]"#;
+        let ssh = r#"name = "ssh"
+            values = ["-p", "-o", "-i"]
+            stop_at = 2"#;
+        let sed = r#"name = "sed"
+            values = ["-e|--expression"]
+            attached = ["-i"]"#;
+        let go = r#"name = "go"
+            values = ["-out"]
+            single_dash = true"#;
+        let table = [
+            (docker, "compose up -d", "compose up[-d]()"),
+            (docker, "--context a compose -p b up web", "compose up[--context=a -p|--project-name=b](web)"),
+            (
+                docker,
+                "-Htcp://x compose -fa --file=b up --scale w=2 -dt 5",
+                "compose up[-H|--host=tcp://x -f|--file=a -f|--file=b --scale=w=2 -d -t=5]()",
+            ),
+            (docker, "ps -a", "ps[-a]()"),
+            (docker, "compose", "compose[]()"),
+            (docker, "compose -- up", "compose up[]()"),
+            (docker, "", "[]()"),
+            (docker, "restart -t x y", "restart[-t](x y)"),
+            (ssh, "root@h -p 22 -o A=b rm -rf x", "[-p=22 -o=A=b](root@h rm -rf x)"),
+            (ssh, "-p22 h", "[-p=22](h)"),
+            (ssh, "-tt h -- rm -f", "[-t -t](h rm -f)"),
+            (sed, "-ni.bak s/a/b/ f", "[-n -i=.bak](s/a/b/ f)"),
+            (sed, "-i -e s/a/b/ f", "[-i -e|--expression=s/a/b/](f)"),
+            (go, "-out f -v x", "[-out=f -v](x)"),
+            (sed, "f -e", "[-e|--expression](f)"),
+        ];
+        for (program, line, expected) in table {
+            assert_eq!(shown(program, line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_several_counts_and_false_is_off() {
+        let args: Vec<OsString> = ["-p", "a", "-p", "b", "--dry-run=false"].map(OsString::from).to_vec();
+        let program = Program { values: vec!["-p|--project".to_owned()], ..Program::default() };
+        let line = read(Some(&program), &args);
+        assert_eq!(line.value("--project"), Some(OsStr::new("b")));
+        assert!(!line.is_on("--dry-run") && line.is_on("-p"));
+    }
+}

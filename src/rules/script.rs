@@ -1,0 +1,122 @@
+//! From a script to its commands, each as if it had been typed by itself.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::step::{Redirected, Step, UNKNOWN, nowhere};
+use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Simple, Word};
+
+/// What a script comes to.
+pub(super) struct Read {
+    pub(super) steps: Vec<Step>,
+    /// The whole of it could be read.
+    pub(super) complete: bool,
+}
+
+type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// The commands of a script that runs as `around`.
+pub(super) fn steps(text: &[u8], around: &Step, env: Env<'_>) -> Read {
+    let script = shell::parse(text);
+    let reader = Reader { around, env };
+    let steps = script.commands.iter().map(|simple| {
+        let own = script.text_for(simple).map(|word| reader.bytes(word));
+        let input = own.or_else(|| around.input.clone().filter(|_| simple.input == Input::Inherited));
+        reader.step(simple, input)
+    });
+    Read { steps: steps.collect(), complete: script.complete }
+}
+
+struct Reader<'a> {
+    around: &'a Step,
+    env: Env<'a>,
+}
+
+impl Reader<'_> {
+    fn step(&self, simple: &Simple, input: Option<Vec<u8>>) -> Step {
+        let mut words = simple.words.iter().map(|word| self.word(word));
+        let program = words.next().unwrap_or_default();
+        let name = Path::new(&program).file_name().unwrap_or(&program).to_owned();
+        let set = simple.assignments.iter().filter_map(|assignment| {
+            let name = std::str::from_utf8(&assignment.name).ok()?;
+            Some((name.into(), self.word(&assignment.value)))
+        });
+        let redirected = simple.redirections.iter().filter(|redirection| redirection.kind.writes());
+        Step {
+            name,
+            args: words.collect(),
+            cwd: self.directory(&simple.directory),
+            env: self.around.env.iter().cloned().chain(set).collect(),
+            redirected: redirected
+                .map(|redirection| Redirected {
+                    path: self.word(&redirection.target),
+                    is_stdout: is_stdout(&redirection.descriptor),
+                    append: redirection.kind == Kind::Append,
+                })
+                .collect(),
+            input,
+            in_script: true,
+            ..self.around.clone()
+        }
+    }
+
+    fn directory(&self, directory: &Directory) -> PathBuf {
+        match directory {
+            Directory::Start => self.around.cwd.clone(),
+            Directory::Moved(word) => self.around.path(&self.word(word)),
+            Directory::Unknown => nowhere(),
+        }
+    }
+
+    fn word(&self, word: &Word) -> OsString {
+        os(self.bytes(word))
+    }
+
+    /// The text, with a mark for what only run time knows.
+    fn bytes(&self, word: &Word) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for part in word.parts() {
+            match part {
+                Part::Known(text) => bytes.extend_from_slice(text),
+                Part::Variable { name, splits } => match self.value(name) {
+                    Some(value) if !splits || is_one_word(&value) => bytes.extend(value),
+                    _ => bytes.push(UNKNOWN),
+                },
+                // Its text is of use all the same: `*.env` are files that end so.
+                Part::Pattern(text) => {
+                    bytes.push(UNKNOWN);
+                    bytes.extend_from_slice(text);
+                }
+                Part::Unknown { .. } => bytes.push(UNKNOWN),
+            }
+        }
+        bytes
+    }
+
+    fn value(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let name = std::str::from_utf8(name).ok()?;
+        let value = self.around.variable(name, self.env)?;
+        Some(value.as_encoded_bytes().to_vec())
+    }
+}
+
+/// It stays one word, and stands for itself.
+fn is_one_word(value: &[u8]) -> bool {
+    !value.is_empty() && !value.iter().any(|byte| b" \t\n*?[".contains(byte))
+}
+
+fn is_stdout(descriptor: &Descriptor) -> bool {
+    matches!(descriptor, Descriptor::Ready | Descriptor::Number(1) | Descriptor::Both)
+}
+
+#[cfg(unix)]
+fn os(bytes: Vec<u8>) -> OsString {
+    use std::os::unix::ffi::OsStringExt as _;
+    OsString::from_vec(bytes)
+}
+
+#[cfg(not(unix))]
+fn os(bytes: Vec<u8>) -> OsString {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}

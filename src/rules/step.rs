@@ -1,0 +1,98 @@
+//! One command of a line, once the launchers and shells around it are taken off.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::Command;
+
+/// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
+pub(super) const UNKNOWN: u8 = 0x1a;
+
+/// Whether the whole of a word is known before it runs.
+pub(super) fn is_known(word: &OsStr) -> bool {
+    !word.as_encoded_bytes().contains(&UNKNOWN)
+}
+
+/// A directory that only run time knows.
+pub(super) fn nowhere() -> PathBuf {
+    PathBuf::from(format!("/{}", char::from(UNKNOWN)))
+}
+
+/// A simple command: a program with its arguments, and where it runs.
+#[derive(Clone)]
+pub(super) struct Step {
+    /// The program's own name.
+    pub(super) name: OsString,
+    /// Its arguments.
+    pub(super) args: Vec<OsString>,
+    /// Its directory; [`nowhere`] where only run time knows.
+    pub(super) cwd: PathBuf,
+    /// What is set for it besides the environment.
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// The host on which it runs, if that is another one.
+    pub(super) host: Option<String>,
+    /// Files that the shell opens for it.
+    pub(super) redirected: Vec<Redirected>,
+    /// What it reads from standard input, where the line says it.
+    pub(super) input: Option<Vec<u8>>,
+    /// It is started inside of a script, so that its redirections are still to come.
+    pub(super) in_script: bool,
+    /// What it starts cannot be stopped from here.
+    pub(super) escapes: bool,
+}
+
+/// A file that the shell opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Redirected {
+    /// As typed.
+    pub(super) path: OsString,
+    /// It becomes the standard output.
+    pub(super) is_stdout: bool,
+    /// What stands in it stays.
+    pub(super) append: bool,
+}
+
+impl Step {
+    /// The command that was typed.
+    pub(super) fn typed(command: &Command<'_>) -> Self {
+        Self {
+            name: command.name.to_owned(),
+            args: command.args.to_vec(),
+            cwd: command.cwd.to_owned(),
+            env: Vec::new(),
+            host: None,
+            redirected: Vec::new(),
+            input: None,
+            in_script: false,
+            escapes: false,
+        }
+    }
+
+    /// Its name as text; none where that is no text, which no rule can be about.
+    pub(super) fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// A variable of its environment.
+    pub(super) fn variable(&self, name: &str, around: &dyn Fn(&str) -> Option<OsString>) -> Option<OsString> {
+        let own = self.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+        // Another host has an environment of its own.
+        own.or_else(|| self.host.is_none().then(|| around(name)).flatten())
+    }
+
+    /// A path of its, absolute.
+    pub(super) fn path(&self, typed: &OsStr) -> PathBuf {
+        self.cwd.join(typed)
+    }
+
+    /// The whole line, its words joined by spaces.
+    pub(super) fn words(&self) -> Vec<u8> {
+        let mut words = self.name.as_encoded_bytes().to_vec();
+        for argument in &self.args {
+            words.push(b' ');
+            words.extend_from_slice(argument.as_encoded_bytes());
+        }
+        words
+    }
+}

@@ -1,0 +1,185 @@
+//! What is to be held besides files: names, and what somebody has to look up before it is one.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::argument::tail;
+use super::book::{Field, Filter, Part, Template};
+use super::grammar::Line;
+use super::step::{Step, is_known};
+use crate::terms::ResourceName;
+
+/// A resource that a command wants held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Its name.
+    pub name: Wanted,
+    /// Which engine a container belongs to, as the command says it.
+    pub engine: Engine,
+    /// Where the command runs: the repository there gives some kinds their scope.
+    pub cwd: PathBuf,
+    /// It runs on this other host.
+    pub host: Option<String>,
+}
+
+/// A name, or how to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// This.
+    Named(ResourceName),
+    /// The Compose project of the command.
+    Project {
+        /// What the command says of it.
+        compose: Compose,
+        /// What is held where nobody can know the project.
+        otherwise: Option<ResourceName>,
+    },
+    /// The Compose project of a container, if the engine says it has one; else the container itself.
+    Stack {
+        /// The container's name or id.
+        container: OsString,
+    },
+}
+
+/// What a command line says of a Compose project.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compose {
+    /// `--project-name`.
+    pub project: Option<OsString>,
+    /// `--project-directory`.
+    pub directory: Option<OsString>,
+    /// `--file`, in order.
+    pub files: Vec<OsString>,
+    /// `--env-file`, in order.
+    pub env_files: Vec<OsString>,
+    /// What is set for it besides the environment.
+    pub env: Set,
+    /// The program is `docker-compose`, which may be the first generation, in Python.
+    pub standalone: bool,
+}
+
+/// Which engine a docker command talks to, as it says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Engine {
+    /// `--host`.
+    pub host: Option<OsString>,
+    /// `--context`.
+    pub context: Option<OsString>,
+    /// `--config`.
+    pub config: Option<OsString>,
+    /// What is set for the command besides the environment.
+    pub env: Set,
+}
+
+/// Variables that a line sets for its command. Their values may be secrets: they are counted, not shown.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Set(pub Vec<(OsString, OsString)>);
+
+impl std::fmt::Debug for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} variables", self.0.len())
+    }
+}
+
+impl Set {
+    /// The last value that is set for a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
+    }
+}
+
+/// What a rule's expressions caught: name and text.
+pub(super) type Caught = [(String, OsString)];
+
+/// What fills the gaps of templates.
+pub(super) struct Filling<'a> {
+    pub(super) step: &'a Step,
+    pub(super) line: &'a Line<'a>,
+    pub(super) caught: &'a Caught,
+    pub(super) env: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl Filling<'_> {
+    /// The names of a template, each for one operand if it asks for each; none where a gap cannot be filled, or with what
+    /// only run time knows.
+    pub(super) fn names(&self, template: &Template) -> Vec<ResourceName> {
+        self.texts(template).iter().filter_map(|text| ResourceName::parse(text).ok()).collect()
+    }
+
+    /// The same as texts.
+    pub(super) fn texts(&self, template: &Template) -> Vec<Vec<u8>> {
+        let mut texts = vec![Vec::new()];
+        for part in template.parts() {
+            let choices = match part {
+                Part::Text(text) => vec![text.clone().into_bytes()],
+                Part::Gap(field, filters) => self.filled(field, filters),
+            };
+            texts =
+                choices.iter().flat_map(|choice| texts.iter().map(|text| [text, choice.as_slice()].concat())).collect();
+        }
+        texts
+    }
+
+    /// What fills the gap of a template that is nothing else, whether run time has a say in it or not.
+    pub(super) fn words(&self, template: &Template) -> Vec<OsString> {
+        let gap = template.parts().iter().find_map(|part| match part {
+            Part::Gap(field, _) => Some(field),
+            Part::Text(_) => None,
+        });
+        gap.map(|field| self.field(field)).unwrap_or_default()
+    }
+
+    fn filled(&self, field: &Field, filters: &[Filter]) -> Vec<Vec<u8>> {
+        let found = self.field(field).into_iter().filter(|word| is_known(word));
+        let found = found.map(|word| word.as_encoded_bytes().to_vec());
+        found.filter_map(|text| filters.iter().try_fold(text, |text, filter| filter.on(&text))).collect()
+    }
+
+    fn field(&self, field: &Field) -> Vec<OsString> {
+        let operands = &self.line.operands;
+        let one = |word: Option<&&OsStr>| word.map(|&word| word.to_owned()).into_iter().collect();
+        match field {
+            Field::Operand(number) => one(operands.get(number - 1)),
+            Field::Operands(from) => operands.iter().skip(from - 1).map(|&word| word.to_owned()).collect(),
+            Field::Last => one(operands.last()),
+            Field::Option(name) => self.line.values(name).map(OsStr::to_owned).collect(),
+            Field::Variable(name) => self.step.variable(name, self.env).into_iter().collect(),
+            Field::Prefixed(prefix) => {
+                let begins = |word: &&&OsStr| word.as_encoded_bytes().starts_with(prefix.as_bytes());
+                operands.iter().filter(begins).map(|word| tail(word, prefix.len()).into_owned()).collect()
+            }
+            Field::Host => self.step.host.iter().map(OsString::from).collect(),
+            // The plan fills it.
+            Field::Project => Vec::new(),
+            Field::Caught(name) => {
+                self.caught.iter().filter(|(own, _)| own == name).map(|(_, text)| text.clone()).collect()
+            }
+        }
+    }
+}
+
+/// What the options of Compose say.
+pub(super) fn compose(step: &Step, line: &Line<'_>) -> Compose {
+    let all = |names: &'static str| line.values(names).map(OsStr::to_owned).collect();
+    Compose {
+        project: line.value("-p|--project-name").map(OsStr::to_owned),
+        directory: line.value("--project-directory").map(OsStr::to_owned),
+        files: all("-f|--file"),
+        env_files: all("--env-file"),
+        env: Set(step.env.clone()),
+        standalone: step.name == "docker-compose",
+    }
+}
+
+/// What the options of docker say.
+pub(super) fn engine(step: &Step, line: &Line<'_>) -> Engine {
+    let value = |names: &'static str| line.value(names).map(OsStr::to_owned);
+    Engine {
+        host: value("-H|--host"),
+        context: value("-c|--context"),
+        config: value("--config"),
+        env: Set(step.env.clone()),
+    }
+}
