@@ -34,7 +34,7 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
     };
     let over_a_session = store.advisory.then(|| options.over_a_session());
     attempt(context, over_a_session.as_ref().unwrap_or(options), plan, order, store)
-        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
+        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), setting::status_of(&error)))
 }
 
 fn attempt(

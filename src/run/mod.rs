@@ -27,7 +27,7 @@ pub use entry::{Context, Options, env_of, open_store, outside, retry_witness, se
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
-pub use setting::{NoSetting, store_for, store_here};
+pub use setting::{NoSetting, status_of, store_for, store_here};
 
 use std::ffi::OsString;
 

@@ -33,7 +33,7 @@ impl NoSetting {
     pub fn refusal(&self) -> (Refusal, i32) {
         match self {
             Self::Wrong(error) => (report::misconfigured(&error.to_string(), &error.remedy()), exit::CONFIG),
-            Self::Away(error) => (report::store_down(error), exit::UNREACHABLE),
+            Self::Away(error) => (report::store_down(error), status_of(error)),
         }
     }
 
@@ -42,6 +42,12 @@ impl NoSetting {
         let (refusal, status) = self.refusal();
         super::hold::refuse(context, &refusal, status)
     }
+}
+
+/// The exit status of a command that got no answer: 78 when what was set names no store that it could have, else 69.
+#[must_use]
+pub fn status_of(error: &StoreError) -> i32 {
+    if error.is_of_the_setting() { exit::CONFIG } else { exit::UNREACHABLE }
 }
 
 /// The store for what this plan holds: that of the repositories of its files, or of the one around the working directory.
@@ -122,4 +128,52 @@ fn from_sops(context: &Context, file: &Path, key: &str) -> Result<String, StoreE
     let text = String::from_utf8(output).ok().map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
     text.filter(|text| !text.is_empty())
         .ok_or_else(|| no_way(format!("what {shown} has under {key} is no address"), by_hand()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_status() {
+        let (text, path) = (String::new, PathBuf::new);
+        let all = [
+            StoreError::Place { path: path(), why: text(), remedy: text() },
+            StoreError::Unreachable(text()),
+            StoreError::NoWay { why: text(), remedy: text() },
+            StoreError::Unknown(text()),
+            StoreError::Misnamed { why: text(), remedy: text() },
+            StoreError::Contended(text()),
+            StoreError::Full { path: path() },
+            StoreError::Corrupt { path: path(), why: text(), copy: path() },
+            StoreError::Newer { found: 2, known: 1 },
+            StoreError::Refused { why: text(), remedy: text() },
+            StoreError::Failed(text()),
+        ];
+        let mut seen = std::collections::BTreeSet::new();
+        for error in all {
+            // A case of its own for each, so that a new one gets its status here.
+            let (name, status) = match &error {
+                StoreError::Unknown(_) => ("unknown", 78),
+                StoreError::Misnamed { .. } => ("misnamed", 78),
+                StoreError::Place { .. } => ("place", 69),
+                StoreError::Unreachable(_) => ("unreachable", 69),
+                StoreError::NoWay { .. } => ("no way", 69),
+                StoreError::Contended(_) => ("contended", 69),
+                StoreError::Full { .. } => ("full", 69),
+                StoreError::Corrupt { .. } => ("corrupt", 69),
+                StoreError::Newer { .. } => ("newer", 69),
+                StoreError::Refused { .. } => ("refused", 69),
+                StoreError::Failed(_) => ("failed", 69),
+            };
+            assert_eq!(status_of(&error), status, "{name}");
+            // What is said fits: a wrong setting is not to be tried again as it is.
+            let retry = report::store_down(&error).retry;
+            assert_eq!(retry.starts_with("no"), status == 78, "{name}: {retry}");
+            seen.insert(name);
+        }
+        assert_eq!(seen.len(), 11);
+    }
 }

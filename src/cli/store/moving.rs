@@ -146,7 +146,8 @@ fn of_target(error: &StoreError) -> Exit {
         retry: "yes, after the next step".to_owned(),
         next: error.remedy(),
     };
-    refuse(&refusal, exit::UNREACHABLE)
+    // What was typed names no store: that is no matter of settings.
+    refuse(&refusal, if error.is_of_the_setting() { exit::USAGE } else { exit::UNREACHABLE })
 }
 
 fn broke_off(error: &StoreError) -> Exit {
