@@ -853,12 +853,16 @@ _locked() {
             return 0
             ;;
         locked__subcmd__store__subcmd__print__subcmd__sql)
-            opts="-h --help"
+            opts="-h --schema --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

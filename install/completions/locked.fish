@@ -103,6 +103,7 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l schema -d 'For this schema, whatever the settings say' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l older-than -d 'Only what ended longer ago (at least 1h)' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l keep -d 'Never the last so many of each resource' -r

@@ -18,6 +18,8 @@ pub struct StoreSetting {
     pub said_by: String,
     /// A file that came with a repository chose the variable: nothing of what it holds is shown, not even its form.
     pub guarded: bool,
+    /// The schema of its database, as written; none: the ready one, or what the address says.
+    pub schema: Option<String>,
     /// `ssh://…`: the way there.
     pub via: Option<String>,
     /// The real ssh client, which the files do not name: found on PATH by who opens the store.
@@ -26,6 +28,14 @@ pub struct StoreSetting {
     pub advisory: bool,
     /// What the advisory store does when the server cannot be reached.
     pub on_unreachable: OnUnreachable,
+}
+
+impl StoreSetting {
+    /// Whether both lead to one store by one way, as far as that can be told without asking.
+    fn leads_where(&self, other: &Self) -> bool {
+        let place = |it: &Self| (it.address.clone(), it.schema.clone(), it.via.clone(), it.advisory);
+        place(self) == place(other)
+    }
 }
 
 /// The address of a store.
@@ -87,7 +97,7 @@ pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<
         let own = of_file(path, Layer::Repository, env_of_files, places)?;
         let setting = own.or_else(|| found.clone()).unwrap_or_default();
         match &of_repositories {
-            Some((other, before)) if before.address != setting.address => {
+            Some((other, before)) if !before.leads_where(&setting) => {
                 return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
             }
             _ => of_repositories = Some((path, setting)),
@@ -95,7 +105,7 @@ pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<
     }
     let outside = found.clone().unwrap_or_default();
     if let Some((path, setting)) = of_repositories.as_ref().filter(|_| places.outside)
-        && setting.address != outside.address
+        && !setting.leads_where(&outside)
     {
         return Err(ConfigError::TwoStores((*path).to_owned(), PathBuf::from("no repository")));
     }
@@ -141,6 +151,7 @@ fn of_file(
         address,
         said_by,
         guarded,
+        schema: store.schema,
         via: store.via,
         ssh: None,
         advisory: store.advisory,
@@ -148,11 +159,14 @@ fn of_file(
     }))
 }
 
-/// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock.
+/// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock. A schema does all of
+/// that, also inside an address that is trusted: it is another store, where nobody else looks, and we would call what
+/// functions its owner has put there, with the rights of whoever came with the address.
 fn foreign(store: &Store) -> Option<&'static str> {
     [
         (store.url.is_some(), "store.url"),
         (store.url_sops.is_some(), "store.url_sops"),
+        (store.schema.is_some(), "store.schema"),
         (store.via.is_some(), "store.via"),
         (store.on_unreachable == Some(OnUnreachable::Local), "store.on_unreachable"),
         (store.advisory, "store.advisory"),

@@ -92,6 +92,19 @@ fn words_of_other_programs_are_dropped_with_a_note() {
 }
 
 #[test]
+fn the_one_word_of_ours_is_taken_in_both_forms_and_only_with_a_name_that_can_be_ours() {
+    let schema = |text: &str| good(text).schema.map(|schema| schema.to_string());
+    assert_eq!(schema("postgres://h/db?locked_schema=second&schema=public").as_deref(), Some("second"));
+    assert_eq!(schema("host=h locked_schema='second'").as_deref(), Some("second"));
+    assert_eq!(schema("postgres://h/db?schema=second&search_path=third&currentSchema=x"), None);
+    for name in ["public", "pg_catalog", "%22x%22", "", "A", &"a".repeat(64)] {
+        let error = bad(&format!("postgres://h/db?locked_schema={name}"));
+        assert!(matches!(error, AddressError::Value { key: "locked_schema", .. }), "{name}: {error}");
+        assert!(error.remedy().contains("locked_schema"), "{name}");
+    }
+}
+
+#[test]
 fn words_mean_what_they_mean_to_libpq() {
     let plain = good("host=h user=ana");
     assert_eq!((plain.database.as_str(), plain.protection.mode, plain.target), ("ana", SslMode::Prefer, Target::Any));

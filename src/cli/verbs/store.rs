@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use crate::store::Schema;
+
 /// `locked store`.
 #[derive(Debug, Args)]
 pub struct StoreVerb {
@@ -24,7 +26,7 @@ pub enum StoreVerbs {
     Check(Plain),
     /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
     #[command(after_help = "Example:\n  locked store print-sql > locked.sql")]
-    PrintSql,
+    PrintSql(PrintSqlVerb),
     /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
     #[command(after_help = "Example:\n  locked store prune --older-than 90d --dry-run")]
     Prune(PruneVerb),
@@ -42,6 +44,14 @@ pub struct Plain {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `locked store print-sql`.
+#[derive(Debug, Args)]
+pub struct PrintSqlVerb {
+    /// For this schema, whatever the settings say
+    #[arg(long, value_name = "NAME", value_parser = Schema::named)]
+    pub schema: Option<Schema>,
 }
 
 /// `locked store prune`.

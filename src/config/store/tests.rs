@@ -67,6 +67,7 @@ fn a_repository_may_name_a_variable_and_nothing_else() {
     for (text, key) in [
         (URL, "store.url"),
         ("store = { url_sops = { file = \"x\", key = \"y\" } }", "store.url_sops"),
+        ("store = { url_env = \"DB\", schema = \"other\" }", "store.schema"),
         ("store = { url_env = \"DB\", via = \"ssh://h\" }", "store.via"),
         ("store = { url_env = \"DB\", advisory = true }", "store.advisory"),
         ("store = { url_env = \"DB\", on_unreachable = \"local\" }", "store.on_unreachable"),
@@ -110,6 +111,13 @@ fn two_repositories_with_two_stores_are_refused() {
     // What lies in no repository has the embedded store too.
     world.outside = true;
     assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
+    // One address can lead to two stores, or to one by two ways.
+    for more in ["", ", schema = \"mine\"", ", via = \"ssh://h\"", ", advisory = true"] {
+        let mine = format!("store = {{ url = \"postgres://a\"{more} }}");
+        let mut world = World::new("", &mine, "store = { url_env = \"A\" }").with("A", "postgres://a");
+        world.outside = true;
+        assert_eq!(world.store().is_ok(), more.is_empty(), "{mine}");
+    }
 }
 
 #[test]
