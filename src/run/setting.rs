@@ -1,23 +1,17 @@
 //! Which store this command goes to: asked once, before the keeper is forked, and kept in memory alone.
 #![forbid(unsafe_code)]
 
-use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
 
-use crate::canary;
-use crate::config::{self, Address, ConfigError, Places, StoreSetting};
+use crate::config::{self, ConfigError, Places, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::git::Repository;
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal};
 use crate::store::StoreError;
 
+use super::way::{self, Tools};
 use super::{Context, arbiter, env_of};
-
-/// How long the real sops may take to give the address out.
-const SOPS: Duration = Duration::from_secs(20);
 
 /// Why there is no setting.
 pub enum NoSetting {
@@ -76,6 +70,33 @@ pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoS
     found(context, roots, roots.is_empty())
 }
 
+/// The store that the files name for the working directory, whatever the environment and the options say; none when none
+/// does.
+///
+/// # Errors
+/// See [`NoSetting`].
+pub fn store_of_files(context: &Context) -> Result<Option<StoreSetting>, NoSetting> {
+    let around = env_of(context);
+    let env = |name: &str| around(name).filter(|_| name != "LOCKED_STORE");
+    let repository = Repository::around(&context.invocation.cwd).ok().flatten();
+    let root = repository.as_ref().map(|repository| &*repository.worktree_root);
+    let setting = config::store(&env, &Places::around(&env, root.as_slice())).map_err(NoSetting::Wrong)?;
+    if setting.said_by.is_empty() { Ok(None) } else { completed(context, setting).map(Some) }
+}
+
+/// A setting with what it leaves to be found.
+///
+/// # Errors
+/// See [`NoSetting`].
+pub fn completed(context: &Context, setting: StoreSetting) -> Result<StoreSetting, NoSetting> {
+    let tools = Tools {
+        real: &|name| arbiter::real(context, name),
+        env: &|| arbiter::variables(context),
+        cwd: &context.invocation.cwd,
+    };
+    way::complete(setting, &tools).map_err(NoSetting::Away)
+}
+
 /// `outside`: something lies in no work tree.
 fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetting, NoSetting> {
     let around = env_of(context);
@@ -83,51 +104,7 @@ fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetti
     let mut setting =
         config::store(&env, &Places { outside, ..Places::around(&env, roots) }).map_err(NoSetting::Wrong)?;
     setting.advisory |= context.advisory;
-    if setting.via.is_some() {
-        setting.ssh = arbiter::real(context, "ssh");
-    }
-    match &setting.address {
-        Address::InSops { file, key } => {
-            let text = from_sops(context, file, key).map_err(NoSetting::Away)?;
-            Ok(StoreSetting { address: Address::Text(text), ..setting })
-        }
-        Address::Embedded | Address::Text(_) => Ok(setting),
-    }
-}
-
-/// Has the real sops read the address out of the file. It goes from a pipe into memory and nowhere else.
-fn from_sops(context: &Context, file: &Path, key: &str) -> Result<String, StoreError> {
-    let shown = file.display();
-    let no_way = |why: String, remedy: String| StoreError::NoWay { why, remedy };
-    let by_hand = || format!("sops decrypt --extract '[\"{key}\"]' {shown}");
-    let arbiter = arbiter::arbiter(context, None);
-    let Some(sops) = &arbiter.sops else {
-        return Err(no_way(
-            format!("its address is in {shown}, and there is no sops on PATH"),
-            "install sops".to_owned(),
-        ));
-    };
-    let read = || -> io::Result<Option<Vec<u8>>> {
-        // An address fits into a pipe; what does not is none, and runs into the limit.
-        let (mut reader, writer) = io::pipe()?;
-        let mut command = Command::new(sops);
-        command.args(["decrypt", "--extract", &format!("[{}]", serde_json::Value::from(key))]).arg(file);
-        command.env_clear().envs(arbiter.env.iter().map(|(name, value)| (name, value))).current_dir(&arbiter.cwd);
-        command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
-        let status = canary::run_within(&mut command, SOPS)?;
-        drop(command);
-        let mut text = Vec::new();
-        reader.read_to_end(&mut text)?;
-        Ok(status.filter(ExitStatus::success).map(|_| text))
-    };
-    let output = match read() {
-        Ok(Some(output)) => output,
-        Ok(None) => return Err(no_way(format!("its address is in {shown}, and sops did not give it out"), by_hand())),
-        Err(error) => return Err(no_way(format!("sops, which has its address, cannot be run: {error}"), by_hand())),
-    };
-    let text = String::from_utf8(output).ok().map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
-    text.filter(|text| !text.is_empty())
-        .ok_or_else(|| no_way(format!("what {shown} has under {key} is no address"), by_hand()))
+    completed(context, setting)
 }
 
 #[cfg(test)]

@@ -31,12 +31,6 @@ pub fn open(
     clock: Arc<dyn Clock + Send + Sync>,
     outside: Outside,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    if setting.advisory && !matches!(&setting.address, Address::Text(text) if is_of_a_server(text)) {
-        return Err(StoreError::Misnamed {
-            why: format!("{} asks for session locks (advisory), and names no PostgreSQL server", setting.said_by),
-            remedy: "name one (postgres://…), or leave advisory out".to_owned(),
-        });
-    }
     schema::needs_a_server(setting)?;
     let text = match &setting.address {
         Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),

@@ -37,13 +37,15 @@ pub fn place_of(setting: &StoreSetting) -> Digest {
     Digest::of(place.join(" ").as_bytes())
 }
 
-/// Where an address (`embedded`, `sqlite:FILE`, a connection string) leads, to be named in messages and in a store that
-/// moved there. `state` is the state directory, where the embedded store is.
+/// Where a setting leads, to be named in messages and in a store that moved there. `state` is the state directory, where
+/// the embedded store is.
 #[must_use]
-pub fn shown_place(address: &str, env: &dyn Fn(&str) -> Option<OsString>, state: &Path) -> String {
-    if matches!(address, "" | "embedded") {
-        return format!("sqlite:{}", state.join(FILE_NAME).display());
-    }
+pub fn shown_place(setting: &StoreSetting, env: &dyn Fn(&str) -> Option<OsString>, state: &Path) -> String {
+    let address = match &setting.address {
+        Address::Embedded => return format!("sqlite:{}", state.join(FILE_NAME).display()),
+        Address::InSops { file, .. } => return format!("the store that {} names", file.display()),
+        Address::Text(text) => text,
+    };
     if let Some(file) = address.strip_prefix("sqlite:") {
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.into());
         return format!("sqlite:{}", absolute.display());
@@ -52,7 +54,8 @@ pub fn shown_place(address: &str, env: &dyn Fn(&str) -> Option<OsString>, state:
         Ok(read) if !read.doubtful => {
             let ends: Vec<String> = read.endpoints.iter().map(ToString::to_string).collect();
             let database = format!("the database {} at {}", read.database, ends.join(", "));
-            match read.schema.filter(|schema| *schema != Schema::default()) {
+            let schema = setting.schema.clone().or(read.schema.map(|schema| schema.to_string()));
+            match schema.filter(|schema| *schema != Schema::default().to_string()) {
                 Some(schema) => format!("the schema {schema} of {database}"),
                 None => database,
             }
@@ -68,8 +71,11 @@ mod tests {
     #[test]
     fn a_place_shows_no_password() {
         let nothing = |_: &str| None;
-        let place = |address: &str| shown_place(address, &nothing, Path::new("/state"));
-        assert_eq!(place("embedded"), "sqlite:/state/locked.db");
+        let shown = |setting| shown_place(&setting, &nothing, Path::new("/state"));
+        let place = |address: &str| {
+            shown(StoreSetting { address: Address::Text(address.to_owned()), ..StoreSetting::default() })
+        };
+        assert_eq!(shown(StoreSetting::default()), "sqlite:/state/locked.db");
         assert_eq!(place("sqlite:/srv/l.db"), "sqlite:/srv/l.db");
         assert_eq!(
             place("postgres://me:hunter2@db.example.org:6543/leases"),

@@ -44,14 +44,19 @@ pub(super) fn of(setting: &StoreSetting, address: &address::Address) -> Result<O
     Ok(schema)
 }
 
-/// Only a server's store is in a schema.
+/// What is said of a server, and no server is named.
 pub(super) fn needs_a_server(setting: &StoreSetting) -> Result<(), StoreError> {
     let on_server = matches!(&setting.address, Address::Text(text) if is_of_a_server(text));
-    match on_server || setting.schema.is_none() {
-        true => Ok(()),
-        false => Err(misnamed(
-            format!("{} names a schema, and no PostgreSQL server", setting.said_by),
-            "name one (postgres://…), or leave schema out",
+    let said = [
+        (setting.advisory, "asks for session locks (advisory)", "advisory"),
+        (setting.schema.is_some(), "names a schema", "schema"),
+        (setting.via.is_some(), "names a way through ssh (via)", "via"),
+    ];
+    match said.into_iter().find(|(said, ..)| *said && !on_server) {
+        None => Ok(()),
+        Some((_, what, key)) => Err(misnamed(
+            format!("{} {what}, and names no PostgreSQL server", setting.said_by),
+            &format!("name one (postgres://…), or leave {key} out"),
         )),
     }
 }
@@ -103,6 +108,7 @@ mod tests {
             ("sqlite:/srv/l.db".to_owned(), Some("two"), false, "no PostgreSQL server"),
             (with("locked_schema=one"), None, true, "in no schema"),
             (url.to_owned(), Some("one"), true, "in no schema"),
+            ("sqlite:/srv/l.db".to_owned(), None, true, "session locks (advisory), and names no PostgreSQL server"),
         ];
         for (text, schema, advisory, expected) in odd {
             let said = named(&text, schema, advisory).expect_err(&text);

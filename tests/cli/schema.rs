@@ -94,7 +94,7 @@ fn a_schema_that_cannot_be_ours_is_refused_by_whom_it_was_named() {
     assert!(said.contains("names two schemas"), "{said}");
     set(&world, "store = { url = \"embedded\", schema = \"two\" }\n");
     let said = says(&mut holds(&world, 1), 78);
-    assert!(said.contains("names a schema, and no PostgreSQL server"), "{said}");
+    assert!(said.contains("names a schema, and names no PostgreSQL server"), "{said}");
 }
 
 /// What comes with a repository may not choose it: it would lead where its author likes, inside the database too.

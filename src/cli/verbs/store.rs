@@ -85,9 +85,13 @@ pub struct EpochVerb {
 /// `locked store move`.
 #[derive(Debug, Args)]
 pub struct MoveVerb {
-    /// The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file
+    /// The other store: postgres://…, sqlite:FILE, embedded, or settings: the one that the files of settings name, whatever
+    /// LOCKED_STORE says. A password is better left to those, to PGPASSWORD or to a password file
     #[arg(long, value_name = "URL", required_unless_present = "undo", conflicts_with = "undo")]
     pub to: Option<String>,
+    /// The way to the other store, if it leads through another machine: ssh://[USER@]HOST[:PORT]
+    #[arg(long, value_name = "SSH", conflicts_with = "undo")]
+    pub via: Option<String>,
     /// Let this store grant again after a move that cannot be finished. Only when nobody uses the other one
     #[arg(long)]
     pub undo: bool,
