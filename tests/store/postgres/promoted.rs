@@ -124,4 +124,5 @@ fn a_standby_alone_is_refused_as_what_it_is() {
     let strange = pair.both().replace("ca.crt", "stranger.crt");
     let said = text(&ends(&mut pair.locked(1, &strange, &["-n", "-r", "server:a", "true"]), 69).stderr);
     assert!(said.contains("of no authority that we were given"), "{said}");
+    assert!(said.contains("[error performing TLS handshake: invalid peer certificate: UnknownIssuer]"), "{said}");
 }
