@@ -16,6 +16,8 @@ pub struct StoreSetting {
     pub address: Address,
     /// Who said so, for messages: `LOCKED_STORE`, a variable, a file.
     pub said_by: String,
+    /// Another setting of a store that this one replaces as a whole: who said it, and what it sets beside the address.
+    pub replaces: Option<String>,
     /// A file that came with a repository chose the variable: nothing of what it holds is shown, not even its form.
     pub guarded: bool,
     /// The schema of its database, as written; none: the ready one, or what the address says.
@@ -35,6 +37,19 @@ impl StoreSetting {
     fn leads_where(&self, other: &Self) -> bool {
         let place = |it: &Self| (it.address.clone(), it.schema.clone(), it.via.clone(), it.advisory);
         place(self) == place(other)
+    }
+
+    /// Who said it, and what it sets beside the address, if it sets anything at all.
+    fn shown(&self) -> Option<String> {
+        let more = [
+            (self.schema.is_some(), "schema"),
+            (self.via.is_some(), "via"),
+            (self.advisory, "advisory"),
+            (self.on_unreachable == OnUnreachable::Local, "on_unreachable"),
+        ];
+        let more: Vec<&str> = more.into_iter().filter_map(|(set, key)| set.then_some(key)).collect();
+        let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
+        (!self.said_by.is_empty()).then(|| format!("{}{more}", self.said_by))
     }
 }
 
@@ -76,7 +91,8 @@ pub enum OnUnreachable {
     Local,
 }
 
-/// The store that is set. `LOCKED_STORE` wins over the files.
+/// The store that is set. `LOCKED_STORE` wins over the files, and replaces the whole of what they say: a `via`, `schema` or
+/// `advisory` of theirs is of their address, and says nothing of another one.
 ///
 /// # Errors
 /// A file cannot be read or followed; a repository's file wants what only a trusted one may.
@@ -115,7 +131,8 @@ pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<
         Some(value) => {
             let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
             let address = if text == "embedded" { Address::Embedded } else { Address::Text(text) };
-            Ok(StoreSetting { address, said_by: "LOCKED_STORE".to_owned(), ..StoreSetting::default() })
+            let (said_by, replaces) = ("LOCKED_STORE".to_owned(), from_files.and_then(|setting| setting.shown()));
+            Ok(StoreSetting { address, said_by, replaces, ..StoreSetting::default() })
         }
     }
 }
@@ -150,6 +167,7 @@ fn of_file(
     Ok(Some(StoreSetting {
         address,
         said_by,
+        replaces: None,
         guarded,
         schema: store.schema,
         via: store.via,

@@ -7,7 +7,7 @@ use crate::config::{self, ConfigError, Places, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::git::Repository;
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal};
+use crate::report::{self, Refusal, Voice};
 use crate::store::StoreError;
 
 use super::way::{self, Tools};
@@ -104,6 +104,13 @@ fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetti
     let mut setting =
         config::store(&env, &Places { outside, ..Places::around(&env, roots) }).map_err(NoSetting::Wrong)?;
     setting.advisory |= context.advisory;
+    // The option stands in for its twin; the one that was typed is the one to name.
+    if setting.said_by == "LOCKED_STORE" && context.store.is_some() && context.store != around("LOCKED_STORE") {
+        setting.said_by = "--store".to_owned();
+    }
+    if let Some(replaced) = setting.replaces.as_ref().filter(|_| context.voice == Voice::Verbose) {
+        report::say(&format!("locked: {} says which store, instead of all of {replaced}", setting.said_by));
+    }
     completed(context, setting)
 }
 

@@ -63,6 +63,20 @@ fn the_nearest_word_counts() {
 }
 
 #[test]
+fn the_variable_replaces_the_whole_of_what_files_say_and_tells_what_that_was() {
+    let file = "store = { url = \"postgres://a\", via = \"ssh://h\", schema = \"s\", advisory = true }";
+    let world = World::new("", file, "").with("LOCKED_STORE", "postgres://b");
+    let setting = world.store().expect("a store");
+    assert_eq!((setting.via, setting.schema, setting.advisory), (None, None, false));
+    let replaced = setting.replaces.expect("what it replaces");
+    assert!(replaced.ends_with("/user, with schema, via, advisory"), "{replaced}");
+    for (user, of_environment) in [(file, ""), ("", "postgres://b")] {
+        let setting = World::new("", user, "").with("LOCKED_STORE", of_environment).store().expect("a store");
+        assert_eq!(setting.replaces, None, "{user}");
+    }
+}
+
+#[test]
 fn a_repository_may_name_a_variable_and_nothing_else() {
     for (text, key) in [
         (URL, "store.url"),
