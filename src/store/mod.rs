@@ -11,6 +11,7 @@ pub mod advisory;
 mod answer;
 mod door;
 mod error;
+mod fits;
 mod forced;
 mod open;
 mod place;

@@ -15,14 +15,14 @@ use super::postgres::PostgresStore;
 use super::postgres::address::{self, Look, Machine, Surroundings};
 use super::postgres::via::Bastion;
 use super::sqlite::{FILE_NAME, SqliteStore};
-use super::{Store, StoreError, schema};
+use super::{Store, StoreError, fits, schema};
 
 /// Opens the store that is set: the embedded one, `sqlite:FILE`, or a PostgreSQL server by its connection string. What
 /// this build does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
 ///
 /// # Errors
-/// [`StoreError::Unknown`] for a store that this build does not know and for an address that cannot be read;
-/// [`StoreError::Place`] when the directory of a named file must not be used, or the machine does not tell its boots
+/// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Misnamed`] for an address that cannot
+/// be read, and for a setting that contradicts itself; [`StoreError::Place`] when the directory of a named file must not be used, or the machine does not tell its boots
 /// apart.
 pub fn open(
     setting: &StoreSetting,
@@ -31,7 +31,7 @@ pub fn open(
     clock: Arc<dyn Clock + Send + Sync>,
     outside: Outside,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    schema::needs_a_server(setting)?;
+    fits::check(setting)?;
     let text = match &setting.address {
         Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),
         Address::Text(text) => text,

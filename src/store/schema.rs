@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use crate::config::{Address, StoreSetting};
 
 use super::StoreError;
+use super::fits::{self, misnamed};
 use super::open::{is_of_a_server, read};
 use super::postgres::Schema;
 use super::postgres::address::{self, SCHEMA};
@@ -16,7 +17,7 @@ use super::postgres::address::{self, SCHEMA};
 /// [`StoreError::Misnamed`] for an address that cannot be read, a name that no schema of ours can have, and a setting
 /// that contradicts itself.
 pub fn schema_of(setting: &StoreSetting, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Schema, StoreError> {
-    needs_a_server(setting)?;
+    fits::check(setting)?;
     match &setting.address {
         Address::Text(text) if is_of_a_server(text) => Ok(of(setting, &read(text, env, setting)?)?.unwrap_or_default()),
         _ => Ok(Schema::default()),
@@ -42,27 +43,6 @@ pub(super) fn of(setting: &StoreSetting, address: &address::Address) -> Result<O
         return Err(misnamed(why, "leave one of them out"));
     }
     Ok(schema)
-}
-
-/// What is said of a server, and no server is named.
-pub(super) fn needs_a_server(setting: &StoreSetting) -> Result<(), StoreError> {
-    let on_server = matches!(&setting.address, Address::Text(text) if is_of_a_server(text));
-    let said = [
-        (setting.advisory, "asks for session locks (advisory)", "advisory"),
-        (setting.schema.is_some(), "names a schema", "schema"),
-        (setting.via.is_some(), "names a way through ssh (via)", "via"),
-    ];
-    match said.into_iter().find(|(said, ..)| *said && !on_server) {
-        None => Ok(()),
-        Some((_, what, key)) => Err(misnamed(
-            format!("{} {what}, and names no PostgreSQL server", setting.said_by),
-            &format!("name one (postgres://…), or leave {key} out"),
-        )),
-    }
-}
-
-fn misnamed(why: String, remedy: &str) -> StoreError {
-    StoreError::Misnamed { why, remedy: remedy.to_owned() }
 }
 
 #[cfg(test)]
