@@ -14,6 +14,7 @@ mod docs;
 mod dsn;
 mod extras;
 mod faults;
+mod fuzz;
 mod git;
 mod holder;
 mod invocation;

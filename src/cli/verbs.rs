@@ -13,7 +13,7 @@ use super::options::RunOptions;
 
 mod store;
 
-pub(super) use store::{EpochVerb, MoveVerb, Plain, PruneVerb, StoreVerb, StoreVerbs};
+pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
 ///

@@ -81,6 +81,9 @@ impl ConfigError {
             Self::Malformed { .. } => "mend that line".to_owned(),
             Self::NoName { .. } => "letters, digits and _ alone, no digit first".to_owned(),
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
+            Self::Untrusted { own, key: "store.schema", .. } => {
+                format!("put it into {}, or locked_schema=NAME into the address that the variable has", own.display())
+            }
             Self::Untrusted { own, .. } => {
                 format!("put it into {}; a repository may say store = {{ url_env = \"DATABASE_URL\" }}", own.display())
             }

@@ -35,6 +35,8 @@ pub(super) struct Store {
     pub(super) url_env: Option<String>,
     /// The SOPS file that has it.
     pub(super) url_sops: Option<InSops>,
+    /// The schema of its database that has the leases.
+    pub(super) schema: Option<String>,
     /// `ssh://[user@]host[:port]`: the way there.
     pub(super) via: Option<String>,
     /// Session locks of the server instead of the ledger.

@@ -104,20 +104,22 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
     )
 }
 
-/// What the command set off elsewhere is waited for, and the lease stays meanwhile.
+/// What the command set off elsewhere is waited for, and the lease stays meanwhile; `hold_for` is for how long it stays
+/// when the wait is ended, if the store keeps anything.
 #[must_use]
-pub fn follows(what: &str, resources: &str, hold_for: &str) -> String {
+pub fn follows(what: &str, resources: &str, hold_for: Option<&str>) -> String {
+    let then = hold_for.map_or_else(|| "gives it back".to_owned(), |span| format!("keeps it for {span}"));
     format!(
-        "locked: waiting for the run of {what} to end, and holding {resources} meanwhile; Ctrl-C ends the wait and keeps it for {hold_for}"
+        "locked: waiting for the run of {what} to end, and holding {resources} meanwhile; Ctrl-C ends the wait and {then}"
     )
 }
 
 /// The wait was ended before its time.
 #[must_use]
-pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: &str) -> String {
-    format!(
-        "locked: the run of {what} was not followed to its end ({why}); {resources} stays with this session for {hold_for}"
-    )
+pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: Option<&str>) -> String {
+    let then =
+        hold_for.map_or_else(|| "is given back".to_owned(), |span| format!("stays with this session for {span}"));
+    format!("locked: the run of {what} was not followed to its end ({why}); {resources} {then}")
 }
 
 /// `-v`: the lease was given back, and the program runs on.

@@ -217,11 +217,12 @@ fn ms(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What became of the lease, and why, as `--report` has it.
+/// What became of the lease, and why, as `--report` has it. `keeps`: the store can keep one.
 pub(super) fn account_of(
     outcome: Outcome,
     decision: &Decision,
     settled: &Result<Release, StoreError>,
+    keeps: bool,
 ) -> (&'static str, Option<String>) {
     let looped = outcome.cause() == Some(Cause::EditorLoop);
     if let (Ok(Release::Released), Some(reason)) = (settled, decision.quarantine()) {
@@ -233,6 +234,9 @@ pub(super) fn account_of(
         (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
         (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
         (Ok(Release::Released), ..) => match decision.stays() {
+            Some(reason) if !keeps && !matches!(decision.ending, Ending::Linger { .. }) => {
+                ("released", Some(format!("{reason}; this store keeps nothing")))
+            }
             Some(reason) => ("kept", Some(reason.to_owned())),
             None => ("released", looped.then(|| "the editor was started again and again".to_owned())),
         },

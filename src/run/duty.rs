@@ -107,18 +107,18 @@ impl<'a> KeeperDuty<'a> {
         self.words.as_ref().is_some_and(|words| words.forced)
     }
 
-    fn is_settled(&self, outcome: Outcome, decision: &Decision, release: Release) {
+    fn is_settled(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
         state::discard(self.job.state, self.job.grant);
-        self.give_account(outcome, decision, release);
+        self.give_account(outcome, decision, release, keeps);
     }
 
     /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
-    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release) {
+    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
         let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
         let account = &self.job.context.account;
         account.runs(&self.job.tokens_of(&self.tokens));
         let loose = self.hold.is_over().then(|| (loose::ACCOUNT.0, Some(loose::ACCOUNT.1.to_owned())));
-        let (word, why) = loose.unwrap_or_else(|| account::account_of(outcome, decision, &Ok(release)));
+        let (word, why) = loose.unwrap_or_else(|| account::account_of(outcome, decision, &Ok(release), keeps));
         account.ended(word, words.held(self.job), why.as_deref());
         account.write();
     }
@@ -229,7 +229,7 @@ impl Duty for KeeperDuty<'_> {
         let before = self.before.clone();
         let (decision, receipts) = match self.hold {
             Hold::Given if !self.is_forced() => {
-                return self.is_settled(outcome, &loose::decision(outcome), Release::Released);
+                return self.is_settled(outcome, &loose::decision(outcome), Release::Released, true);
             }
             Hold::Due => (loose::decision(outcome), Vec::new()),
             // What ran by force is still to be noted, as it ended.
@@ -247,12 +247,12 @@ impl Duty for KeeperDuty<'_> {
         loop {
             let settled = self.store().map(|store| {
                 let limit = settle_within(store.as_ref());
-                job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit)
+                (job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit), store.keeps())
             });
-            if let Some(Ok(release)) = settled {
+            if let Some((Ok(release), keeps)) = settled {
                 // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
                 self.store = None;
-                return self.is_settled(outcome, &decision, release);
+                return self.is_settled(outcome, &decision, release, keeps);
             }
             self.store = None;
             if job.context.clock.now() >= deadline {

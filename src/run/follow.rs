@@ -62,12 +62,13 @@ impl<'a> Follower<'a> {
 
     /// After the command's success: until the run that it triggered has ended. Says that it waits, and why it gave up.
     pub(super) fn follow(&self, wrapper: &Wrapper) -> Followed {
-        let hold_for = show_duration(self.job.plan.policy.hold_for.unwrap_or(HOLD_FOR));
+        let hold_for = self.job.plan.policy.hold_for.unwrap_or(HOLD_FOR);
+        let hold_for = (!self.job.store.advisory).then(|| show_duration(hold_for));
         let (workflow, wanted) = (self.gh.workflow, self.job.wanted());
-        report::say(&report::follows(workflow, &wanted, &hold_for));
+        report::say(&report::follows(workflow, &wanted, hold_for.as_deref()));
         let followed = self.to_the_end(wrapper).unwrap_or(Followed::Left("gh could not be run"));
         if let Followed::Left(why) = followed {
-            report::say(&report::followed_no_more(workflow, why, &wanted, &hold_for));
+            report::say(&report::followed_no_more(workflow, why, &wanted, hold_for.as_deref()));
         }
         followed
     }

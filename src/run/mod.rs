@@ -26,6 +26,7 @@ mod setting;
 mod spool;
 mod stack;
 mod tell;
+mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
@@ -34,7 +35,8 @@ pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use options::{AskedTimes, Options};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
-pub use setting::{NoSetting, store_for, store_here};
+pub use setting::{NoSetting, completed, status_of, store_for, store_here, store_of_files};
+pub use way::{Tools, complete};
 
 use std::ffi::OsString;
 

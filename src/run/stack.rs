@@ -36,7 +36,7 @@ pub(super) fn lookup(context: &Context) -> impl Fn(&Engine, &OsStr) -> Option<St
         let global: Vec<&OsStr> =
             options.iter().filter_map(|(name, value)| Some([OsStr::new(*name), value.as_deref()?])).flatten().collect();
         let set = engine.env.0.iter().cloned();
-        let env: Vec<(OsString, OsString)> = arbiter::environment(context).chain(set).collect();
+        let env: Vec<(OsString, OsString)> = arbiter::variables(context).into_iter().chain(set).collect();
         let project = project_of_container(&docker, &global, container, env, left.get());
         left.set(left.get().saturating_sub(began.elapsed()));
         project

@@ -88,7 +88,7 @@ fn a_store_that_keeps_nothing_is_refused_before_the_command_runs() {
     let mut command = stage.locked(1, &rule("1h"));
     // Nobody is there to be asked, and nobody is.
     command.args(["--advisory", "--store", "postgres://127.0.0.1:9/none", "trigger"]);
-    let said = says(&mut command, 69);
+    let said = says(&mut command, 78);
     assert!(said.contains(&format!("and {SYNC}, which stays for a while after success, needs one")), "{said}");
     assert!(!stage.world.work().join("ran").exists());
 }

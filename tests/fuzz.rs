@@ -1,0 +1,164 @@
+//! A bounded run over command lines and settings that nobody wrote: no panic, no hang, and nothing of a word in a message
+//! about a line that changes nothing. The same for ever, from a seed; `LOCKED_FUZZ` says how many of each (ready: 3,000).
+//! `cargo fuzz` has the same inputs without a bound: tests/fuzz.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use locked::rules::{Book, Classification, Command, Tables, classify};
+
+use crate::differential::random::Random;
+use crate::rules::other_cases;
+
+fn rounds() -> u64 {
+    std::env::var("LOCKED_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000)
+}
+
+/// Words that mean something to some program, from the cases, and words that mean nothing.
+fn vocabulary() -> Vec<OsString> {
+    let mut words: Vec<OsString> = other_cases().into_iter().flat_map(|case| case.argv).map(OsString::from).collect();
+    words.sort();
+    words.dedup();
+    let odd: [&[u8]; 20] = [
+        b"",
+        b"-",
+        b"--",
+        b"---",
+        b"-=",
+        b"--=x",
+        b"-\xff",
+        b"\xff\xfe=",
+        b"'",
+        b"\"",
+        b"$(",
+        b"`",
+        b"<<",
+        b"<<E\n",
+        b"((((",
+        b"{",
+        b"a=b",
+        b"\x1a",
+        b"sh -c 'sh -c \"sh -c x\"'",
+        b"ssh h ssh h ssh h rm .env",
+    ];
+    words.extend(odd.map(|word| OsString::from_vec(word.to_vec())));
+    words
+}
+
+fn line(random: &mut Random, words: &[OsString]) -> Vec<OsString> {
+    let mut line: Vec<OsString> = (0..=random.below(9)).map(|_| words[random.below(words.len())].clone()).collect();
+    if random.percent(20) {
+        // A few bytes of one word are others.
+        let at = random.below(line.len());
+        let mut bytes = std::mem::take(&mut line[at]).into_vec();
+        for _ in 0..random.below(4) {
+            let place = random.below(bytes.len() + 1);
+            bytes.insert(place, u8::try_from(random.below(255) + 1).expect("a byte"));
+        }
+        line[at] = OsString::from_vec(bytes);
+    }
+    line
+}
+
+fn classified(line: &[OsString], book: &Book) -> Classification {
+    let name = Path::new(&line[0]).file_name().unwrap_or_default();
+    classify(&Command { name, args: &line[1..], cwd: Path::new("/w"), env: &|_| None, stdout: None }, book)
+}
+
+#[test]
+fn no_line_makes_it_panic_or_hang() {
+    let words = vocabulary();
+    let mut spans = Vec::new();
+    for round in 0..rounds() {
+        let mut random = Random::new(4, round);
+        let line = line(&mut random, &words);
+        let book = Book::new();
+        let began = Instant::now();
+        let _class = classified(&line, &book);
+        spans.push(began.elapsed());
+    }
+    tell("lines", spans);
+}
+
+#[test]
+fn an_argument_of_a_mebibyte_is_read_like_any_other() {
+    let mut spans = Vec::new();
+    let long = |text: &str| OsString::from(text.repeat((1 << 20) / text.len()));
+    for program in ["sops", "sh", "ssh", "docker", "gh", "env", "scp", "sed", "true"] {
+        for word in
+            [long("x"), long("-"), long("a=b "), long("("), long("$("), long("'\""), long("sops -e -i f;"), long("/")]
+        {
+            for before in [&[][..], &["-c"], &["host"], &["set", "f"]] {
+                let mut line: Vec<OsString> = [program].iter().chain(before).map(OsString::from).collect();
+                line.push(word.clone());
+                let began = Instant::now();
+                let _class = classified(&line, &Book::new());
+                spans.push(began.elapsed());
+            }
+        }
+    }
+    tell("lines with a word of 1 MiB", spans);
+}
+
+/// Tables that are nearly right.
+#[test]
+fn no_settings_make_it_panic_or_hang() {
+    let text = Book::built_in();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let mut read = 0;
+    for round in 0..rounds() / 10 {
+        let mut random = Random::new(5, round);
+        let mut part: Vec<u8> = Vec::new();
+        let start = random.below(lines.len());
+        for line in lines.iter().skip(start).take(random.below(40)) {
+            part.extend_from_slice(line.as_bytes());
+            part.push(b'\n');
+        }
+        for _ in 0..random.below(3) {
+            let place = random.below(part.len() + 1);
+            part.insert(place, u8::try_from(random.below(127) + 1).expect("a byte"));
+        }
+        let text = String::from_utf8_lossy(&part);
+        let Ok(tables) = Tables::read(&text) else { continue };
+        read += 1;
+        let book = Book::with(tables, BTreeMap::new());
+        for line in [&["docker", "compose", "up"][..], &["ssh", "h", "rm .env"], &["gh", "workflow", "run", "secret"]] {
+            let _class = classified(&line.iter().map(OsString::from).collect::<Vec<_>>(), &book);
+        }
+    }
+    assert!(read > 0, "some of them can be read");
+}
+
+#[test]
+fn a_secret_in_a_line_is_nowhere_in_the_answer() {
+    const SECRET: &str = "hunter2-secret";
+    let words = vocabulary();
+    for round in 0..rounds() / 3 {
+        let mut random = Random::new(6, round);
+        let mut line = line(&mut random, &words);
+        let at = 1 + random.below(line.len());
+        line.insert(at.min(line.len()), format!("K={SECRET}").into());
+        let class = classified(&line, &Book::new());
+        let told = format!("{} {} {:?} {:?}", class.operation, class.reason, class.notes, class.deeds);
+        assert!(!told.contains(SECRET), "{line:?}: {told}");
+    }
+}
+
+/// Printed, not judged: the budget is 1 ms at the 99th percentile (in a release build).
+fn tell(what: &str, mut spans: Vec<Duration>) {
+    spans.sort_unstable();
+    let at = |share: usize| spans[(spans.len() * share / 100).min(spans.len() - 1)];
+    println!("{} {what}: median {:.1?}, 99 of 100 within {:.1?}, longest {:.1?}", spans.len(), at(50), at(99), at(100));
+}
+
+#[test]
+fn the_names_of_programs_are_no_trap() {
+    for name in ["", ".", "..", "/", "\u{1a}", "sops/"] {
+        let class = classified(&[OsString::from(name)], &Book::new());
+        assert!(class.writes.is_empty() && class.claims.is_empty(), "{name:?}");
+    }
+}
