@@ -8,6 +8,7 @@
 //! | [`clock`] | the one reader of time |
 //! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
 //! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
+//! | [`shell`] | what a shell script would run (pure) |
 //! | [`rules`] | what the command line would change (pure) |
 //! | [`naming`] | one file, one resource name: links, repositories, stems |
 //! | [`git`] | what a repository says of a file: origin, branch, blob, HEAD |
@@ -44,6 +45,7 @@ pub mod rules;
 pub mod run;
 pub mod seam;
 pub mod settle;
+pub mod shell;
 pub mod state;
 pub mod store;
 pub mod supervise;

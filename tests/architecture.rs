@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
     ("config", &[]),
+    ("shell", &["terms"]),
     ("rules", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),
