@@ -105,7 +105,7 @@ impl Generator<'_> {
             13 => format!("[[ x{} == \"$(p)\" || -n $F ]]", self.word(depth)),
             14 => format!("(( {} + $(p >&2; echo 1) > 1 ))", self.random.below(3)),
             15 => format!("for ((i = 0; i < 2; i++)); do {}{}done", self.list(depth), self.end()),
-            _ => format!("({})", self.list(depth)),
+            _ => format!("( {})", self.list(depth)),
         };
         if self.random.percent(20) { format!("{text} {}", self.redirection(depth)) } else { text }
     }
@@ -153,7 +153,8 @@ impl Generator<'_> {
             }
             _ => {}
         }
-        let mut text = String::new();
+        // bash takes `;&>` for `;&` and `>`.
+        let mut text = " ".to_owned();
         if self.random.percent(15) {
             text += &format!("F={} ", self.word(depth));
         }
@@ -255,8 +256,11 @@ impl Generator<'_> {
         if self.here && self.random.percent(25) {
             self.labels += 1;
             let label = format!("E{}", self.labels);
-            let inner =
-                if depth > 0 { format!("$({})\n`p x`", self.apart(|own| own.list(depth - 1))) } else { "t".to_owned() };
+            let inner = if depth > 0 {
+                format!("$( {})\n`p x`", self.apart(|own| own.list(depth - 1)))
+            } else {
+                "t".to_owned()
+            };
             return match self.random.below(4) {
                 0 => format!("<<'{label}'") + &self.body(&label, "$(p no) `p no` it's\n"),
                 1 => format!("<<-{label}") + &self.body(&label, "\t\tit's $F \\$(p no)\n\t"),

@@ -16,8 +16,8 @@ pub(super) enum Fit {
     None,
 }
 
-pub(super) fn ran(script: &Script, call: &Call, a_cd_failed: bool) -> Fit {
-    let here = |simple: &&Simple| a_cd_failed || fits(&simple.directory, &call.directory);
+pub(super) fn ran(script: &Script, call: &Call, a_cd_may_have_failed: bool) -> Fit {
+    let here = |simple: &&Simple| a_cd_may_have_failed || fits(&simple.directory, &call.directory);
     let commands = || script.commands.iter().filter(here);
     let exactly = |simple: &Simple| {
         program(simple).len() == call.words.len()
@@ -59,7 +59,7 @@ fn could_become(words: &[Word], arguments: &[Vec<u8>]) -> bool {
 }
 
 /// Whether a redirection was predicted that creates this file.
-pub(super) fn created(script: &Script, file: &Path, a_cd_failed: bool) -> bool {
+pub(super) fn created(script: &Script, file: &Path, a_cd_may_have_failed: bool) -> bool {
     let (directory, name) = (file.parent().expect("in a directory"), file);
     script.commands.iter().any(|simple| {
         let writes = simple.redirections.iter().filter(|redirection| redirection.kind.writes());
@@ -69,7 +69,8 @@ pub(super) fn created(script: &Script, file: &Path, a_cd_failed: bool) -> bool {
                 let text = PathBuf::from(String::from_utf8(text.to_vec()).expect("UTF-8"));
                 let below = text.parent().map_or(0, |parent| parent.components().count());
                 let from = directory.ancestors().nth(below);
-                name.ends_with(&text) && (a_cd_failed || from.is_some_and(|from| fits(&simple.directory, from)))
+                name.ends_with(&text)
+                    && (a_cd_may_have_failed || from.is_some_and(|from| fits(&simple.directory, from)))
             }
             None => target.could_end_with(file.file_name().expect("a name").as_encoded_bytes()),
         })

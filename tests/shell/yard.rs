@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::world::board::write_program;
+
 /// `$0` and the parameters.
 pub(super) const PARAMETERS: [&str; 3] = ["name", "one", "t w"];
 
@@ -32,8 +34,8 @@ pub(super) struct Run {
     pub(super) calls: Vec<Call>,
     /// The files that appeared, relative to where the script was started.
     pub(super) files: Vec<PathBuf>,
-    /// Where a command runs is said on the presumption that a `cd` works.
-    pub(super) a_cd_failed: bool,
+    /// Where a command runs is said on the presumption that a `cd` works: that one did not, or that it may be so.
+    pub(super) a_cd_may_have_failed: bool,
     /// What the shell says of the script, if it does not take it.
     pub(super) refused: Option<String>,
 }
@@ -45,7 +47,7 @@ impl Yard {
         let place = tempfile::tempdir().expect("temporary directory");
         fs::create_dir(place.path().join("bin")).expect("bin");
         for program in PROGRAMS {
-            crate::world::write_program(&place.path().join("bin").join(program), RECORDER);
+            write_program(&place.path().join("bin").join(program), RECORDER);
         }
         Some(Self { place, shell })
     }
@@ -88,7 +90,10 @@ impl Yard {
         let run = Run {
             calls: calls.collect(),
             files: files(&self.path("run")).iter().map(|file| relative(file, &work)).collect(),
-            a_cd_failed: said.contains("can't cd") || said.contains(" cd: "),
+            // Where standard error goes elsewhere a failure may be unseen.
+            a_cd_may_have_failed: said.contains("can't cd")
+                || said.contains(" cd: ")
+                || (script.contains("cd ") && ["2>", "|&", "&>", ">&"].iter().any(|sign| script.contains(sign))),
             refused: said.lines().find(|line| line.to_lowercase().contains("syntax error")).map(str::to_owned),
         };
         for directory in ["run", "record", "home"] {
