@@ -24,6 +24,7 @@ mod program;
 mod rules;
 mod run;
 mod seam;
+mod shell;
 mod state;
 mod store;
 mod supervise;
