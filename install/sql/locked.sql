@@ -194,6 +194,20 @@ alter table "locked".tickets add column since timestamptz;
 update "locked".tickets set since = refreshed_at;
 alter table "locked".tickets alter column since set default pg_catalog.clock_timestamp(), alter column since set not null;
 
+-- Commands below a holder that have left its line by their own word: the same settling, asked again, answers as it did.
+-- The lease is that of the time; its row stays in the ledger, and takes these along when it is pruned.
+create table "locked".left_joins (
+  grant_id uuid   not null,
+  lease    bigint not null,
+  key_hash text   not null,
+  primary key (grant_id, lease)
+);
+create index left_join_lease on "locked".left_joins (lease);
+
+-- Functions whose arguments have changed: the new ones would stand beside them.
+drop function if exists "locked".parts(uuid, text, uuid, jsonb);
+drop function if exists "locked".hold(uuid, text, uuid, jsonb);
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -565,6 +579,14 @@ declare
 begin
   delete from "locked".joins x where x.id = j.id returning x.within_grant into predecessor;
   update "locked".joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
+end $body$;
+
+-- A join has had its say: it leaves the line, and is remembered, in case the answer to that is lost.
+create or replace function "locked".part_from(j "locked".joins) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".left_joins (grant_id, lease, key_hash) values (j.grant_id, j.lease, j.key_hash) on conflict do nothing;
+  perform "locked".leave_line(j);
 end $body$;
 
 -- Something of the join may still be running: it stays in the line until that is over or the lease is.
@@ -1239,7 +1261,7 @@ begin
   elsif e ->> 'ending' = 'quarantine' then
     update "locked".leases x set bad = e ->> 'reason' where x.id = l.id;
   end if;
-  perform "locked".leave_line(j);
+  perform "locked".part_from(j);
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
@@ -1258,31 +1280,35 @@ declare
   e jsonb;
   done boolean;
   heard boolean;
+  ended boolean := false;
 begin
   perform "locked".ending(a) from jsonb_array_elements("locked".records('apart', apart, 256)) a;
   select * into h from "locked".hold(grant_id, key, session, resources);
   if h.live is null or cardinality(h.live) = 0 then
     return '{"answer": "not ours"}';
   end if;
-  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-  -- Or one part ended and another stays, quarantined: both by this grant's word.
+  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold,
+  -- or the grant has left the line of those who joined it. Or one part ended and another stays, quarantined: both by this
+  -- grant's word.
   done := by_grant;
   heard := by_grant;
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    continue when h.parted[i];
     done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
     heard := heard and h.joined[i] is null and l.settled;
+    ended := ended or l.ended_at is not null;
   end loop;
   if done then
     return '{"answer": "released"}';
-  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+  elsif ended then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
   perform "locked".leave_receipts("locked".records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     -- Said before; a second time would end the hold that it went back to.
-    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
+    continue when h.parted[i] or (by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted);
     select coalesce((select "locked".ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then
@@ -1299,19 +1325,22 @@ end $body$;
 -- Renew, and the record of files: for who has the grant's key, or for the session where no command runs.
 
 -- The rows of a holding, one per resource, ended ones of the same grant included, and beside each the join by which the
--- holder joined somebody above it; null when one of them was never this holder's or is somebody else's now.
-create or replace function "locked".parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live "locked".leases[], out joined bigint[])
+-- holder joined somebody above it, and whether it had joined and has settled that; null when one of them was never this holder's or is somebody else's now.
+create or replace function "locked".parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live "locked".leases[], out joined bigint[], out parted boolean[])
 language plpgsql stable as $body$
 declare
   w record;
   l "locked".leases%rowtype;
   j bigint;
+  gone boolean;
 begin
   live := '{}';
   joined := '{}';
+  parted := '{}';
   for w in select r ->> 'name' as name, r ->> 'scope' as scope, (r ->> 'token')::bigint as token
              from jsonb_array_elements(resources) r order by (r ->> 'name') collate "C", (r ->> 'scope') collate "C" loop
     j := null;
+    gone := false;
     if by_grant is null then
       select * into l from "locked".leases x
        where x.name = w.name and x.scope = w.scope and x.ended_at is null and x.session = by_session and "locked".rests(x);
@@ -1323,6 +1352,11 @@ begin
            and exists (select 1 from "locked".joins y where y.lease = x.id and y.grant_id = by_grant and y.key_hash = by_key);
         select y.id into j from "locked".joins y where y.lease = l.id and y.grant_id = by_grant;
       end if;
+      if l.id is null then
+        select x.* into l from "locked".leases x where x.name = w.name and x.scope = w.scope
+           and x.id in (select y.lease from "locked".left_joins y where y.grant_id = by_grant and y.key_hash = by_key);
+        gone := found;
+      end if;
     end if;
     if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
       live := null;
@@ -1330,12 +1364,14 @@ begin
     end if;
     live := live || l;
     joined := joined || j;
+    parted := parted || gone;
   end loop;
 end $body$;
 
 -- The parts under the locks of their resources. `over` says why they may not go on: `gone` or `revoked`.
 create or replace function "locked".hold(
-  grant_id uuid, key text, session uuid, resources jsonb, out live "locked".leases[], out joined bigint[], out over text, out t timestamptz
+  grant_id uuid, key text, session uuid, resources jsonb, out live "locked".leases[], out joined bigint[],
+  out parted boolean[], out over text, out t timestamptz
 ) language plpgsql volatile as $body$
 begin
   perform "locked".ready();
@@ -1344,9 +1380,9 @@ begin
   end if;
   perform "locked".lock(w.names, w.scopes, false) from "locked".wanted(resources) w;
   t := "locked".clock();
-  select p.live, p.joined into live, joined
+  select p.live, p.joined, p.parted into live, joined, parted
     from "locked".parts(grant_id, case when grant_id is not null then "locked".hash(key) end, session, resources) p;
-  if live is null or cardinality(live) = 0
+  if live is null or cardinality(live) = 0 or true = any (parted)
      or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote')
      or exists (select 1 from "locked".joins j where j.id = any (joined) and j.may_run_on is not null) then
     over := 'gone';
@@ -1994,6 +2030,7 @@ begin
   select count(*) into waited from "locked".waits w where w.until < before;
   if not dry then
     delete from "locked".receipts r where r.id = any (told);
+    delete from "locked".left_joins j where j.lease = any (old);
     delete from "locked".leases l where l.id = any (old) and l.ended_at is not null;
     delete from "locked".waits w where w.until < before;
   end if;
@@ -2167,7 +2204,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '2')
+insert into "locked".meta (key, value) values ('version', '3')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

@@ -59,6 +59,7 @@ macro_rules! every_promise {
             queue: what_anybody_may_take_goes_to_the_oldest;
             nest: a_command_below_the_holder_joins_and_siblings_wait;
             nest: a_join_that_outlives_the_holder_inherits_the_lease;
+            nest: a_join_that_settles_again_is_told_the_same;
             nest: a_stale_environment_joins_nothing;
             nest: other_resources_are_taken_normally_from_below;
             nest: waiting_in_a_circle_is_refused_at_once;

@@ -13,7 +13,7 @@ use super::debt::{self, Debt};
 use super::fault::Fault;
 use super::grant::next_token;
 use super::ledger::{Now, ms};
-use super::renew::Part;
+use super::renew::{Part, Right};
 use super::row::{self, Row, Stored};
 use super::settle::{self, Word};
 
@@ -30,7 +30,7 @@ pub(super) fn record(connection: &Connection, forced: &Forced, now: &Now) -> Res
         let standing = enter(connection, forced, resource, now)?;
         insert(connection, forced, resource, &standing, now)?;
         let row = row::of_grant(connection, forced.grant, resource)?;
-        parts.extend(row.map(|row| Part { row, join: None }));
+        parts.extend(row.map(|row| Part { row, right: Right::Own }));
     }
     settle::leave_receipts(connection, &forced.receipts, &parts, now)
 }

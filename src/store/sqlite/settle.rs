@@ -9,7 +9,7 @@ use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
 use super::nest::{self, Join};
-use super::renew::{Part, parts};
+use super::renew::{Part, Right, parts};
 use super::row::{Row, Stored};
 
 /// Settles every row of the holding, or none.
@@ -23,22 +23,27 @@ pub(super) fn settle(
         return Ok(Release::NotOurs);
     };
     let by_grant = matches!(holding, Holding::Grant { .. });
-    if parts.iter().all(|part| part.join.is_none() && is_done(&part.row, by_grant)) {
+    if parts.iter().all(|part| is_done(part, by_grant)) {
         return Ok(Release::Released);
     }
-    if parts.iter().any(|part| part.row.ended) {
+    if parts.iter().any(|part| part.row.ended && !matches!(part.right, Right::Left)) {
         // One part ended and another stays, quarantined: both by this grant's word.
-        let heard = by_grant && parts.iter().all(|part| part.join.is_none() && part.row.settled);
-        return Ok(if heard { Release::Released } else { Release::NotOurs });
+        let heard = |part: &Part| match part.right {
+            Right::Own => part.row.settled,
+            Right::Joined(_) => false,
+            Right::Left => true,
+        };
+        return Ok(if by_grant && parts.iter().all(heard) { Release::Released } else { Release::NotOurs });
     }
     leave_receipts(connection, &settlement.receipts, &parts, now)?;
-    for Part { row, join } in &parts {
-        if let Some(join) = join {
-            leave(connection, row, join, settlement.of(&row.resource), now)?;
+    for part in &parts {
+        if is_done(part, by_grant) {
+            // Said before; a second time would end the hold that it went back to.
             continue;
         }
-        if is_done(row, by_grant) {
-            // Said before; a second time would end the hold that it went back to.
+        let row = &part.row;
+        if let Right::Joined(join) = &part.right {
+            leave(connection, row, join, settlement.of(&row.resource), now)?;
             continue;
         }
         let ending = ending_of(row, settlement);
@@ -102,7 +107,7 @@ fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending, now: 
         }
         Ending::Release(_) | Ending::Keep { .. } => {}
     }
-    nest::leave(connection, join)
+    nest::part(connection, join)
 }
 
 /// When its holder is done the row lingers; when its holder is gone without a word, too.
@@ -113,9 +118,15 @@ pub(super) fn will_linger(connection: &Connection, row: &Row, reason: &str) -> R
     Ok(())
 }
 
-/// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-fn is_done(row: &Row, by_grant: bool) -> bool {
-    by_grant && row.settled && (row.ended || (row.explicit && row.adopted))
+/// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold, or
+/// the grant has left the line of those who joined it.
+fn is_done(part: &Part, by_grant: bool) -> bool {
+    let row = &part.row;
+    match part.right {
+        Right::Own => by_grant && row.settled && (row.ended || (row.explicit && row.adopted)),
+        Right::Joined(_) => false,
+        Right::Left => true,
+    }
 }
 
 /// A command that adopted an explicit hold gives it back when its work is over; a theft or a person ends the hold too.

@@ -74,6 +74,14 @@ begin
   update @schema@.joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
 end $body$;
 
+-- A join has had its say: it leaves the line, and is remembered, in case the answer to that is lost.
+create or replace function @schema@.part_from(j @schema@.joins) returns void
+language plpgsql volatile as $body$
+begin
+  insert into @schema@.left_joins (grant_id, lease, key_hash) values (j.grant_id, j.lease, j.key_hash) on conflict do nothing;
+  perform @schema@.leave_line(j);
+end $body$;
+
 -- Something of the join may still be running: it stays in the line until that is over or the lease is.
 create or replace function @schema@.stay(j @schema@.joins, why text) returns void
 language plpgsql volatile as $body$

@@ -147,7 +147,7 @@ begin
   elsif e ->> 'ending' = 'quarantine' then
     update @schema@.leases x set bad = e ->> 'reason' where x.id = l.id;
   end if;
-  perform @schema@.leave_line(j);
+  perform @schema@.part_from(j);
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
@@ -166,31 +166,35 @@ declare
   e jsonb;
   done boolean;
   heard boolean;
+  ended boolean := false;
 begin
   perform @schema@.ending(a) from jsonb_array_elements(@schema@.records('apart', apart, 256)) a;
   select * into h from @schema@.hold(grant_id, key, session, resources);
   if h.live is null or cardinality(h.live) = 0 then
     return '{"answer": "not ours"}';
   end if;
-  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-  -- Or one part ended and another stays, quarantined: both by this grant's word.
+  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold,
+  -- or the grant has left the line of those who joined it. Or one part ended and another stays, quarantined: both by this
+  -- grant's word.
   done := by_grant;
   heard := by_grant;
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    continue when h.parted[i];
     done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
     heard := heard and h.joined[i] is null and l.settled;
+    ended := ended or l.ended_at is not null;
   end loop;
   if done then
     return '{"answer": "released"}';
-  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+  elsif ended then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
   perform @schema@.leave_receipts(@schema@.records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     -- Said before; a second time would end the hold that it went back to.
-    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
+    continue when h.parted[i] or (by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted);
     select coalesce((select @schema@.ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then

@@ -1,0 +1,13 @@
+-- Commands below a holder that have left its line by their own word: the same settling, asked again, answers as it did.
+-- The lease is that of the time; its row stays in the ledger, and takes these along when it is pruned.
+create table @schema@.left_joins (
+  grant_id uuid   not null,
+  lease    bigint not null,
+  key_hash text   not null,
+  primary key (grant_id, lease)
+);
+create index left_join_lease on @schema@.left_joins (lease);
+
+-- Functions whose arguments have changed: the new ones would stand beside them.
+drop function if exists @schema@.parts(uuid, text, uuid, jsonb);
+drop function if exists @schema@.hold(uuid, text, uuid, jsonb);
