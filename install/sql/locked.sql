@@ -259,12 +259,27 @@ language sql immutable as $body$
               else greatest(0, "locked".ms(l.expires_at) - "locked".ms(t)) end
 $body$;
 
+-- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+create or replace function "locked".because(l "locked".leases, why text) returns text
+language sql immutable as $body$
+  select case when not l.revoked or l.reason is null then why
+              when position(why in l.reason) > 0 then l.reason
+              else l.reason || '; ' || why end
+$body$;
+
+-- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.
+create or replace function "locked".ended(l "locked".leases, how text) returns text
+language sql immutable as $body$
+  select case when l.revoked and how = 'failed' then 'stolen' else how end
+$body$;
+
 -- The state that people see.
 create or replace function "locked".seen_as(l "locked".leases, t timestamptz) returns text
 language sql immutable as $body$
   select case when l.state = 'quarantined' then 'quarantined'
               when "locked".lingers(l, t) then 'remote'
               when l.expires_at <= t then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked'
               else l.state end
 $body$;
@@ -629,12 +644,14 @@ declare
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at)
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
-         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
+         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
+         -- What was taken from the holder is taken from who goes on with it.
+         case when j.may_run_on is not null then "locked".because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
-         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t, x.revoked
   from "locked".leases x where x.id = l.id
   returning id into heir;
   delete from "locked".joins x where x.id = j.id;
@@ -802,7 +819,8 @@ begin
       n.debt := "locked".all_own(l);
     when fate = 'reclaim' then
       l := "locked".bury_all(l);
-      perform "locked".finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
+      perform "locked".finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
+        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
       n.debt := "locked".left_by(l);
   end case;
   return n;
@@ -931,7 +949,7 @@ begin
          live_device = case when not l.remote then l.live_device end,
          live_inode = case when not l.remote then l.live_inode end,
          expires_at = case when l.remote then t + "locked".span(l.ttl_ms) else t end,
-         reason = case when l.remote then told || '; its effect may still be running' else told end
+         reason = "locked".because(l, case when l.remote then told || '; its effect may still be running' else told end)
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and "locked".runs(l) and l.name = w.name and l.scope = w.scope
      and not exists (select 1 from "locked".joins x where x.lease = l.id and x.may_run_on is null);
@@ -1131,15 +1149,17 @@ $body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
--- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+-- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+-- taken away meanwhile has run out: it is whoever's is next, who proves the files.
 create or replace function "locked".keep(l "locked".leases, why text, keep_ms bigint, anybody boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 declare
   by_word bigint := coalesce(l.hold_ttl_ms, case when l.explicit then l.ttl_ms end);
 begin
   update "locked".leases x
-     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]', reason = why, pid = null,
-         live_device = null, live_inode = null, expires_at = t + "locked".span(greatest(keep_ms, by_word)), renewed_at = t
+     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
+         reason = "locked".because(l, why), pid = null, live_device = null, live_inode = null,
+         expires_at = t + "locked".span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
 
@@ -1163,7 +1183,7 @@ begin
   update "locked".leases x
      set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = "locked".to_others(l.debt), expires_at = t, renewed_at = t,
-         reason = 'its holder is done; files that another command left are not proven yet'
+         reason = "locked".because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;
 end $body$;
 
@@ -1173,17 +1193,21 @@ create or replace function "locked".linger(l "locked".leases, why text, lasts bi
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
+     set state = 'remote', settled = true, takeable = false, reason = "locked".because(l, why), pid = null, live_device = null,
          live_inode = null, expires_at = t + "locked".span(lasts), renewed_at = t
    where x.id = l.id;
 end $body$;
 
--- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+-- The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+-- taken away meanwhile is said behind the file, and frees nothing.
 create or replace function "locked".quarantine(l "locked".leases, why text, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
+     set state = 'quarantined', settled = true, takeable = false,
+         reason = case when not l.revoked or l.reason is null then why
+                       when position(why in l.reason) > 0 then l.reason
+                       else why || ' (' || l.reason || ')' end, pid = null, live_device = null, live_inode = null,
          expires_at = null, renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -1221,15 +1245,15 @@ language plpgsql volatile as $body$
 declare
   heir "locked".joins%rowtype;
   what text := e ->> 'ending';
-  how text := e ->> 'ended_as';
+  how text := "locked".ended(l, e ->> 'ended_as');
   why text := e ->> 'reason';
 begin
   if by_grant and what <> 'quarantine' then
     select * into heir from "locked".joins j where j.lease = l.id and j.within_grant = l.grant_id;
   end if;
   if heir.id is not null then
-    perform "locked".finish(l.id, case when what = 'release' then how else 'failed' end,
-      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform "locked".finish(l.id, case when what = 'release' then how else "locked".ended(l, 'failed') end, "locked".because(l,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform "locked".inherit(l, heir, t);
   elsif what = 'keep' then
     perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
@@ -1561,7 +1585,7 @@ create or replace function "locked".end_plainly(
 ) returns jsonb language sql volatile as $body$
   with ended as (
     update "locked".leases l
-       set ended_at = t, ended_as = how, note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
+       set ended_at = t, ended_as = "locked".ended(l, how), note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
       from "locked".clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')
@@ -1811,6 +1835,7 @@ create or replace view "locked".live as
               when l.state = 'held' and not l.explicit and l.remote and l.expires_at <= clock_timestamp()
                    and l.expires_at + l.ttl_ms * interval '1 millisecond' > clock_timestamp() then 'remote'
               when l.expires_at <= clock_timestamp() then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked' else l.state end as state,
          l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
          (select count(*) from "locked".ticket_resources r join "locked".tickets k on k.id = r.ticket
@@ -1915,8 +1940,8 @@ end $body$;
 
 -- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
 -- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
--- What rests with its session has no command to stop: it can be taken from now on, what it may have written is proven by
--- who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+-- What rests with its session, or has run out, has no command to wait for: it can be taken from now on, what it may have
+-- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
 create or replace function "locked".revoke_v1(
   resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
 ) returns jsonb
@@ -1940,7 +1965,7 @@ begin
   end if;
   perform "locked".lock(names, scopes, false);
   t := "locked".clock();
-  why := 'revoked' || coalesce(' by ' || "locked".who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || "locked".who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
   if exists (select 1 from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
@@ -1950,7 +1975,7 @@ begin
     if "locked".rests(l) and l.files = '[]' and l.debt = '[]' then
       perform "locked".finish(l.id, 'stolen', why, false, t);
       became := 'ended';
-    elsif "locked".rests(l) or coalesce(at_once, false) then
+    elsif "locked".rests(l) or coalesce(at_once, false) or (l.expires_at <= t and not "locked".lingers(l, t)) then
       -- Nobody is given time for what may run on elsewhere either.
       update "locked".leases x
          set revoked = true, reason = why, takeable = false,

@@ -10,6 +10,7 @@ pub(crate) mod queue;
 pub(crate) mod rest;
 pub(crate) mod settling;
 pub(crate) mod storm;
+pub(crate) mod theft;
 
 use std::time::Duration;
 
@@ -107,6 +108,17 @@ macro_rules! every_promise {
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            theft: a_running_victim_is_told_and_the_thief_waits_for_it;
+            theft: a_victim_that_does_not_answer_is_waited_for_until_its_time_is_over;
+            theft: however_the_victim_ends_the_lease_is_over_for_it;
+            theft: a_victim_that_finished_its_work_has_finished_it;
+            theft: what_the_victim_left_bad_stays_in_quarantine;
+            theft: what_of_the_victim_may_run_on_is_given_its_time;
+            theft: at_once_waits_for_nobody_and_what_was_written_is_owed;
+            theft: what_rests_is_taken_at_once_and_a_quarantine_by_nobody;
+            theft: what_has_run_out_is_taken_at_once;
+            theft: a_victim_s_heir_is_a_victim_too;
+            theft: an_adopted_hold_is_not_handed_back_to_the_victim;
             storm: of_many_threads_exactly_one_holds;
             storm: many_threads_over_sets_never_overlap_and_never_deadlock;
         }

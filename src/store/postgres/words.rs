@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::store::{
     Claim, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt, Request,
-    Settlement, StoreError,
+    Settlement, StoreError, Theft,
 };
 use crate::terms::{Digest, Resource};
 
@@ -142,6 +142,15 @@ fn named(of: &Resource, mut how: Value) -> Value {
     how["name"] = of.name.as_str().into();
     how["scope"] = of.scope.0.as_str().into();
     how
+}
+
+pub(super) fn revoke(of: &[Resource], theft: &Theft) -> Call {
+    Call::new("revoke_v1")
+        .json("resources", &resources(of))
+        .text("reason", Some(&theft.why()))
+        .uuid("session", Some(theft.session.whole()))
+        .text("label", Some(&theft.label))
+        .flag("at_once", theft.at_once)
 }
 
 pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {

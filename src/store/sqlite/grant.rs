@@ -60,7 +60,8 @@ pub(super) fn succeed(
         }
         Fate::Reclaim => {
             let row = &nest::bury_all(connection, row)?;
-            end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
+            let (ended, how) = if row.revoked { (Ended::Stolen, "taken") } else { (Ended::Expired, "reclaimed") };
+            end(connection, row, ended, &format!("{before}{how} by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
         }
         Fate::Ours | Fate::Adopt | Fate::Join | Fate::Blocks => {

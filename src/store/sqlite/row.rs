@@ -180,6 +180,15 @@ impl Row {
         shown(&format!("{} ({})", self.session.short(), self.label))
     }
 
+    /// A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+    pub(super) fn because(&self, reason: &str) -> String {
+        match &self.reason {
+            Some(before) if self.revoked && before.contains(reason) => before.clone(),
+            Some(before) if self.revoked => format!("{before}; {reason}"),
+            _ => reason.to_owned(),
+        }
+    }
+
     /// How long it still lasts.
     pub(super) fn expires_in(&self, now: &Now) -> Option<std::time::Duration> {
         let expires = self.expires_ms?;
@@ -195,10 +204,10 @@ impl Row {
             Stored::Quarantined => LeaseState::Quarantined,
             _ if self.lingers(now) => LeaseState::Remote,
             _ if self.expired(now) => LeaseState::Expired,
+            Stored::Remote => LeaseState::Remote,
             _ if self.revoked => LeaseState::Revoked,
             Stored::Held => LeaseState::Held,
             Stored::Kept => LeaseState::Kept,
-            Stored::Remote => LeaseState::Remote,
         }
     }
 

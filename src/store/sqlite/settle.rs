@@ -87,7 +87,8 @@ fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, n
             (Ended::Failed, format!("{reason}; "))
         }
     };
-    end(connection, row, ended, &format!("{why}a command below it goes on with the lease"), Word::Own, now)?;
+    let note = row.because(&format!("{why}a command below it goes on with the lease"));
+    end(connection, row, ended, &note, Word::Own, now)?;
     nest::inherit(connection, row, heir, now)
 }
 
@@ -134,7 +135,8 @@ fn hands_back(row: &Row, ended: Ended) -> bool {
     row.hold_ttl_ms.is_some() && !row.revoked && matches!(ended, Ended::Completed | Ended::Failed)
 }
 
-/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's.
+/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's. What was
+/// taken away and failed, as a command does that is stopped, was stolen.
 pub(super) fn end(
     connection: &Connection,
     row: &Row,
@@ -143,6 +145,7 @@ pub(super) fn end(
     word: Word,
     now: &Now,
 ) -> Result<(), Fault> {
+    let ended = if row.revoked && word == Word::Own && ended == Ended::Failed { Ended::Stolen } else { ended };
     connection
         .prepare_cached(
             "update leases set ended_at = ?2, ended_as = ?3, note = nullif(?4, ''), settled = max(settled, ?5), \
@@ -182,15 +185,23 @@ fn leave_unproven(connection: &Connection, row: &Row, now: &Now) -> Result<(), F
         .prepare_cached(
             "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, pid = null, \
              live_device = null, live_inode = null, files = '[]', debt = ?2, boot = ?3, expires_ms = ?4, renewed_at = ?5, \
-             reason = 'its holder is done; files that another command left are not proven yet' where id = ?1",
+             reason = ?6 where id = ?1",
         )?
-        .execute((row.id, debt::text(&debt::to_others(row)?)?, &now.boot, now.ms, now.wall))?;
+        .execute((
+            row.id,
+            debt::text(&debt::to_others(row)?)?,
+            &now.boot,
+            now.ms,
+            now.wall,
+            row.because("its holder is done; files that another command left are not proven yet"),
+        ))?;
     Ok(())
 }
 
 /// The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 /// it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
-/// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+/// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+/// taken away meanwhile has run out: it is whoever's is next, who proves the files.
 fn keep(
     connection: &Connection,
     row: &Row,
@@ -200,7 +211,7 @@ fn keep(
     now: &Now,
 ) -> Result<(), Fault> {
     let held_by_word = row.hold_ttl_ms.or(row.explicit.then_some(row.ttl_ms));
-    let lasts = keep_ms.max(held_by_word.unwrap_or(0));
+    let lasts = if row.revoked { 0 } else { keep_ms.max(held_by_word.unwrap_or(0)) };
     connection
         .prepare_cached(
             "update leases set state = 'kept', settled = 1, takeable = ?2, reason = ?3, pid = null, live_device = null, \
@@ -208,8 +219,8 @@ fn keep(
         )?
         .execute((
             row.id,
-            takeable && held_by_word.is_none() && debt::of(row)?.is_empty(),
-            reason,
+            takeable && held_by_word.is_none() && !row.revoked && debt::of(row)?.is_empty(),
+            row.because(reason),
             &now.boot,
             now.ms.saturating_add(lasts),
             now.wall,
@@ -222,22 +233,32 @@ fn keep(
 pub(super) fn linger(connection: &Connection, row: &Row, reason: &str, lasts: i64, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "update leases set state = 'remote', settled = 1, takeable = 0, revoked = 0, reason = ?2, pid = null, \
+            "update leases set state = 'remote', settled = 1, takeable = 0, reason = ?2, pid = null, \
              live_device = null, live_inode = null, boot = ?3, expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
-        .execute((row.id, reason, &now.boot, now.ms.saturating_add(lasts), now.wall))?;
+        .execute((row.id, row.because(reason), &now.boot, now.ms.saturating_add(lasts), now.wall))?;
     Ok(())
 }
 
-/// The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+/// The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+/// taken away meanwhile is said, and frees nothing.
 pub(super) fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \
              live_device = null, live_inode = null, expires_ms = null, renewed_at = ?3 where id = ?1",
         )?
-        .execute((row.id, reason, now.wall))?;
+        .execute((row.id, quarantined_because(row, reason), now.wall))?;
     Ok(())
+}
+
+/// The file comes first: people are shown the beginning.
+fn quarantined_because(row: &Row, reason: &str) -> String {
+    match &row.reason {
+        Some(before) if row.revoked && before.contains(reason) => before.clone(),
+        Some(before) if row.revoked => format!("{reason} ({before})"),
+        _ => reason.to_owned(),
+    }
 }
 
 /// Leaves receipts under the rows of the resources that they name.

@@ -70,7 +70,7 @@ begin
          live_device = case when not l.remote then l.live_device end,
          live_inode = case when not l.remote then l.live_inode end,
          expires_at = case when l.remote then t + @schema@.span(l.ttl_ms) else t end,
-         reason = case when l.remote then told || '; its effect may still be running' else told end
+         reason = @schema@.because(l, case when l.remote then told || '; its effect may still be running' else told end)
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and @schema@.runs(l) and l.name = w.name and l.scope = w.scope
      and not exists (select 1 from @schema@.joins x where x.lease = l.id and x.may_run_on is null);

@@ -47,7 +47,8 @@ begin
       n.debt := @schema@.all_own(l);
     when fate = 'reclaim' then
       l := @schema@.bury_all(l);
-      perform @schema@.finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
+      perform @schema@.finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
+        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
       n.debt := @schema@.left_by(l);
   end case;
   return n;

@@ -49,12 +49,27 @@ language sql immutable as $body$
               else greatest(0, @schema@.ms(l.expires_at) - @schema@.ms(t)) end
 $body$;
 
+-- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+create or replace function @schema@.because(l @schema@.leases, why text) returns text
+language sql immutable as $body$
+  select case when not l.revoked or l.reason is null then why
+              when position(why in l.reason) > 0 then l.reason
+              else l.reason || '; ' || why end
+$body$;
+
+-- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.
+create or replace function @schema@.ended(l @schema@.leases, how text) returns text
+language sql immutable as $body$
+  select case when l.revoked and how = 'failed' then 'stolen' else how end
+$body$;
+
 -- The state that people see.
 create or replace function @schema@.seen_as(l @schema@.leases, t timestamptz) returns text
 language sql immutable as $body$
   select case when l.state = 'quarantined' then 'quarantined'
               when @schema@.lingers(l, t) then 'remote'
               when l.expires_at <= t then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked'
               else l.state end
 $body$;

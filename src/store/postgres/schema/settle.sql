@@ -17,15 +17,17 @@ $body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
--- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+-- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+-- taken away meanwhile has run out: it is whoever's is next, who proves the files.
 create or replace function @schema@.keep(l @schema@.leases, why text, keep_ms bigint, anybody boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 declare
   by_word bigint := coalesce(l.hold_ttl_ms, case when l.explicit then l.ttl_ms end);
 begin
   update @schema@.leases x
-     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]', reason = why, pid = null,
-         live_device = null, live_inode = null, expires_at = t + @schema@.span(greatest(keep_ms, by_word)), renewed_at = t
+     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
+         reason = @schema@.because(l, why), pid = null, live_device = null, live_inode = null,
+         expires_at = t + @schema@.span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
 
@@ -49,7 +51,7 @@ begin
   update @schema@.leases x
      set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), expires_at = t, renewed_at = t,
-         reason = 'its holder is done; files that another command left are not proven yet'
+         reason = @schema@.because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;
 end $body$;
 
@@ -59,17 +61,21 @@ create or replace function @schema@.linger(l @schema@.leases, why text, lasts bi
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
+     set state = 'remote', settled = true, takeable = false, reason = @schema@.because(l, why), pid = null, live_device = null,
          live_inode = null, expires_at = t + @schema@.span(lasts), renewed_at = t
    where x.id = l.id;
 end $body$;
 
--- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+-- The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+-- taken away meanwhile is said behind the file, and frees nothing.
 create or replace function @schema@.quarantine(l @schema@.leases, why text, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
+     set state = 'quarantined', settled = true, takeable = false,
+         reason = case when not l.revoked or l.reason is null then why
+                       when position(why in l.reason) > 0 then l.reason
+                       else why || ' (' || l.reason || ')' end, pid = null, live_device = null, live_inode = null,
          expires_at = null, renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -107,15 +113,15 @@ language plpgsql volatile as $body$
 declare
   heir @schema@.joins%rowtype;
   what text := e ->> 'ending';
-  how text := e ->> 'ended_as';
+  how text := @schema@.ended(l, e ->> 'ended_as');
   why text := e ->> 'reason';
 begin
   if by_grant and what <> 'quarantine' then
     select * into heir from @schema@.joins j where j.lease = l.id and j.within_grant = l.grant_id;
   end if;
   if heir.id is not null then
-    perform @schema@.finish(l.id, case when what = 'release' then how else 'failed' end,
-      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform @schema@.finish(l.id, case when what = 'release' then how else @schema@.ended(l, 'failed') end, @schema@.because(l,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform @schema@.inherit(l, heir, t);
   elsif what = 'keep' then
     perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);

@@ -127,7 +127,7 @@ create or replace function @schema@.end_plainly(
 ) returns jsonb language sql volatile as $body$
   with ended as (
     update @schema@.leases l
-       set ended_at = t, ended_as = how, note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
+       set ended_at = t, ended_as = @schema@.ended(l, how), note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
       from @schema@.clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')

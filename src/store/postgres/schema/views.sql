@@ -75,6 +75,7 @@ create or replace view @schema@.live as
               when l.state = 'held' and not l.explicit and l.remote and l.expires_at <= clock_timestamp()
                    and l.expires_at + l.ttl_ms * interval '1 millisecond' > clock_timestamp() then 'remote'
               when l.expires_at <= clock_timestamp() then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked' else l.state end as state,
          l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
          (select count(*) from @schema@.ticket_resources r join @schema@.tickets k on k.id = r.ticket
