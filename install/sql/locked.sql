@@ -207,6 +207,7 @@ create index left_join_lease on "locked".left_joins (lease);
 -- Functions whose arguments have changed: the new ones would stand beside them.
 drop function if exists "locked".parts(uuid, text, uuid, jsonb);
 drop function if exists "locked".hold(uuid, text, uuid, jsonb);
+drop function if exists "locked".queue_up("locked".leases, text[], text[], bigint, timestamptz);
 
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
@@ -706,8 +707,9 @@ begin
     where r.name = of_name and r.scope = of_scope and not "locked".silent(k, t));
 end $body$;
 
--- Joins the queue at its end.
-create or replace function "locked".queue_up(q "locked".leases, names text[], scopes text[], silence bigint, t timestamptz)
+-- Joins the queue at its end; who comes first by a person's word, before everybody.
+create or replace function "locked".queue_up(
+  q "locked".leases, names text[], scopes text[], silence bigint, first boolean, t timestamptz)
 returns void language plpgsql volatile as $body$
 declare
   place bigint;
@@ -715,9 +717,10 @@ begin
   if (select count(*) >= 4096 from (select 1 from "locked".tickets k where k.session = q.session limit 4096) x) then
     perform "locked".refuse('this session waits for 4,096 grants already');
   end if;
-  insert into "locked".tickets (grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
-  values (q.grant_id, q.session, "locked".who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t)
-  returning id into place;
+  place := nextval(pg_get_serial_sequence('"locked".tickets', 'id')) * case when first then -1 else 1 end;
+  insert into "locked".tickets (id, grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
+  overriding system value
+  values (place, q.grant_id, q.session, "locked".who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t);
   insert into "locked".ticket_resources (name, scope, ticket) select w.name, w.scope, place from unnest(names, scopes) as w(name, scope);
 end $body$;
 
@@ -1002,6 +1005,8 @@ declare
   locked_names text[];
   locked_scopes text[];
   waited_for boolean;
+  -- A thief holds it as by `acquire`.
+  kind text := case when claim = 'steal' then 'explicit' else claim end;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -1036,10 +1041,10 @@ begin
       select * into l from "locked".leases x where x.name = names[i] and x.scope = scopes[i] and x.ended_at is null;
       fate := 'free'; stand := 'stranger'; link := null;
       if found then
-        fate := "locked".fate(l, q, claim, t);
+        fate := "locked".fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from "locked".line(l, above, q) s;
-          fate := case when stand = 'may join' and claim = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;
@@ -1057,7 +1062,7 @@ begin
         perform "locked".drop_silent(names, scopes, place, t);
         delete from "locked".tickets k where k.id = mine.id;
       end if;
-      return "locked".give(q, claim, lasts, names, scopes, live, fates, below, t);
+      return "locked".give(q, kind, lasts, names, scopes, live, fates, below, t);
     end if;
     if pass = 2 and waited_for then
       perform "locked".drop_silent(names, scopes, place, t);
@@ -1067,7 +1072,7 @@ begin
       -- It fell silent, and somebody took it out: back to the end of the queue, under the locks.
       continue when not found and pass = 1;
     elsif silence is not null and mine.id is null then
-      perform "locked".queue_up(q, names, scopes, silence, t);
+      perform "locked".queue_up(q, names, scopes, silence, claim = 'steal', t);
     end if;
     return "locked".busy(live, fates, stands, before, above, place, t);
   end loop;
@@ -1100,8 +1105,8 @@ begin
   perform "locked".ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
     perform "locked".refuse('grant_id and session must be given, and gone must be at most 256 grants');
-  elsif claim is null or claim not in ('command', 'explicit', 'restore') then
-    perform "locked".refuse('claim must be command, explicit or restore');
+  elsif claim is null or claim not in ('command', 'explicit', 'restore', 'steal') then
+    perform "locked".refuse('claim must be command, explicit, restore or steal');
   end if;
   select w.names, w.scopes into names, scopes from "locked".wanted(resources) w;
   if cardinality(names) = 0 then

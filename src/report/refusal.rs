@@ -85,6 +85,7 @@ fn since(lease: &LeaseView) -> String {
     match (lease.state, &lease.reason) {
         (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
         (LeaseState::Remote, Some(reason)) => format!("may still be running since {at}: {reason}"),
+        (LeaseState::Revoked, Some(reason)) => format!("{reason}; it has not stopped yet"),
         (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
         _ if lease.explicit => format!("held between commands since {at}"),
         _ => format!("running since {at}"),

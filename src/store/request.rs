@@ -61,6 +61,16 @@ pub enum Claim {
     Explicit,
     /// `locked restore`: takes over a quarantine too, and carries its files as a debt until it has settled.
     Restore,
+    /// `locked steal`: held as by `acquire`. Its place in the queue is before all others: a person has said so.
+    Steal,
+}
+
+impl Claim {
+    /// The session holds it without a running command.
+    #[must_use]
+    pub fn is_explicit(self) -> bool {
+        matches!(self, Self::Explicit | Self::Steal)
+    }
 }
 
 /// One request over one or several resources.

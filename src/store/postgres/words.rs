@@ -68,6 +68,7 @@ pub(super) fn acquire(request: &Request) -> Result<Call, StoreError> {
         Claim::Command => "command",
         Claim::Explicit => "explicit",
         Claim::Restore => "restore",
+        Claim::Steal => "steal",
     };
     let silence = match request.mode {
         Mode::Try => None,

@@ -42,7 +42,7 @@ pub(super) fn succeed(
             let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
             end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
             let hold = match request.claim {
-                Claim::Explicit => None,
+                Claim::Explicit | Claim::Steal => None,
                 Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
                 Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
             };
@@ -92,7 +92,7 @@ pub(super) fn insert(
     now: &Now,
 ) -> Result<(), Fault> {
     let owner = &request.owner;
-    let explicit = request.claim == Claim::Explicit;
+    let explicit = request.claim.is_explicit();
     let (device, inode) = live_columns(request.live);
     let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
     connection

@@ -1,7 +1,7 @@
 //! Taking a live lease away: marked first, granted to another only when its holder has stopped or its time is over.
 
 use locked::store::{
-    Became, Ended, Ending, HistoryFilter, LeaseState, Release, Renewal, Request, Revocation, Store, Theft,
+    Became, Claim, Ended, Ending, HistoryFilter, LeaseState, Release, Renewal, Request, Revocation, Store, Theft,
 };
 
 use super::World;
@@ -165,6 +165,32 @@ pub(crate) fn at_once_waits_for_nobody_and_what_was_written_is_owed(world: &dyn 
     assert_eq!(store.renew(&held, LIMIT).expect("answer"), Renewal::Gone);
     was_stolen(&mut *store, "a");
     assert!(last(&mut *store, "a").1.contains("at once"), "that two may have been writing is recorded");
+}
+
+pub(crate) fn a_thief_stands_before_all_who_wait(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob, eve) = (actor("ana"), actor("bob"), actor("eve"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    let waits = bob.waits_for(&["a", "b"]);
+    busy(&mut *store, &waits);
+    let thief = Request { claim: Claim::Steal, ..eve.waits_for(&["a"]) };
+    busy(&mut *store, &thief);
+    took(&mut *store, &["a"], &theft(&eve));
+    let (_, ahead) = busy(&mut *store, &waits);
+    assert_eq!(ahead.iter().map(|it| it.grant).collect::<Vec<_>>(), [thief.grant], "and it is seen");
+    settled(&mut *store, &held, STOPPED);
+    busy(&mut *store, &waits);
+    busy(&mut *store, &bob.asks(&["a"]));
+    let granted = take(&mut *store, &thief);
+    let live = store.leases(Some(&[resource("a")]), LIMIT).expect("answer");
+    assert!(live[0].explicit && live[0].pid.is_none(), "held as by acquire");
+    // What its session starts adopts it, and gives it back.
+    let command = take(&mut *store, &eve.asks(&["a"]));
+    release(&mut *store, &command);
+    busy(&mut *store, &waits);
+    assert_eq!(settle(&mut *store, &granted, STOPPED), Release::NotOurs, "the grant was adopted");
+    release(&mut *store, &eve.holding(&["a"]));
+    take(&mut *store, &waits);
 }
 
 pub(crate) fn what_rests_is_taken_at_once_and_a_quarantine_by_nobody(world: &dyn World) {

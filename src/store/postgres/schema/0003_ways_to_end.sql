@@ -11,3 +11,4 @@ create index left_join_lease on @schema@.left_joins (lease);
 -- Functions whose arguments have changed: the new ones would stand beside them.
 drop function if exists @schema@.parts(uuid, text, uuid, jsonb);
 drop function if exists @schema@.hold(uuid, text, uuid, jsonb);
+drop function if exists @schema@.queue_up(@schema@.leases, text[], text[], bigint, timestamptz);

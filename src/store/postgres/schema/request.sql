@@ -21,6 +21,8 @@ declare
   locked_names text[];
   locked_scopes text[];
   waited_for boolean;
+  -- A thief holds it as by `acquire`.
+  kind text := case when claim = 'steal' then 'explicit' else claim end;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -55,10 +57,10 @@ begin
       select * into l from @schema@.leases x where x.name = names[i] and x.scope = scopes[i] and x.ended_at is null;
       fate := 'free'; stand := 'stranger'; link := null;
       if found then
-        fate := @schema@.fate(l, q, claim, t);
+        fate := @schema@.fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from @schema@.line(l, above, q) s;
-          fate := case when stand = 'may join' and claim = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;
@@ -76,7 +78,7 @@ begin
         perform @schema@.drop_silent(names, scopes, place, t);
         delete from @schema@.tickets k where k.id = mine.id;
       end if;
-      return @schema@.give(q, claim, lasts, names, scopes, live, fates, below, t);
+      return @schema@.give(q, kind, lasts, names, scopes, live, fates, below, t);
     end if;
     if pass = 2 and waited_for then
       perform @schema@.drop_silent(names, scopes, place, t);
@@ -86,7 +88,7 @@ begin
       -- It fell silent, and somebody took it out: back to the end of the queue, under the locks.
       continue when not found and pass = 1;
     elsif silence is not null and mine.id is null then
-      perform @schema@.queue_up(q, names, scopes, silence, t);
+      perform @schema@.queue_up(q, names, scopes, silence, claim = 'steal', t);
     end if;
     return @schema@.busy(live, fates, stands, before, above, place, t);
   end loop;
@@ -119,8 +121,8 @@ begin
   perform @schema@.ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
     perform @schema@.refuse('grant_id and session must be given, and gone must be at most 256 grants');
-  elsif claim is null or claim not in ('command', 'explicit', 'restore') then
-    perform @schema@.refuse('claim must be command, explicit or restore');
+  elsif claim is null or claim not in ('command', 'explicit', 'restore', 'steal') then
+    perform @schema@.refuse('claim must be command, explicit, restore or steal');
   end if;
   select w.names, w.scopes into names, scopes from @schema@.wanted(resources) w;
   if cardinality(names) = 0 then
