@@ -204,10 +204,22 @@ create table "locked".left_joins (
 );
 create index left_join_lease on "locked".left_joins (lease);
 
+-- When it is stale nobody takes it over without a person's word.
+alter table "locked".leases add column ask boolean not null default false;
+
 -- Functions whose arguments have changed: the new ones would stand beside them.
 drop function if exists "locked".parts(uuid, text, uuid, jsonb);
 drop function if exists "locked".hold(uuid, text, uuid, jsonb);
 drop function if exists "locked".queue_up("locked".leases, text[], text[], bigint, timestamptz);
+drop function if exists "locked".ask("locked".leases, text, bigint, bigint, text[], text[], uuid[]);
+drop function if exists "locked".give(
+  "locked".leases, text, bigint, text[], text[], "locked".leases[], text[], uuid[], timestamptz);
+drop function if exists "locked".acquire_any(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
+drop function if exists "locked".acquire_otherwise(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
+drop function if exists "locked".acquire_v1(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
 
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
@@ -298,16 +310,17 @@ language sql immutable as $body$
 $body$;
 
 -- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
--- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
--- anyone's.
+-- restore alone, what has expired belongs to nobody, unless a person must say so first, and a running command of one's own
+-- session is in the way like anyone's.
 create or replace function "locked".fate(l "locked".leases, q "locked".leases, claim text, t timestamptz) returns text
 language sql immutable as $body$
   select case
     when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
     when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
     when "locked".lingers(l, t) then 'blocks'
-    when l.expires_at <= t then 'reclaim'
-    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.expires_at <= t and (not l.ask or l.revoked or l.session = q.session) then 'reclaim'
+    when l.expires_at <= t then 'blocks'
+    when l.state = 'kept' and l.takeable and not l.revoked and not l.ask then 'take'
     when l.session = q.session and "locked".rests(l) and not l.revoked then 'adopt'
     else 'blocks' end
 $body$;
@@ -645,14 +658,14 @@ declare
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked)
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
          case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
          -- What was taken from the holder is taken from who goes on with it.
          case when j.may_run_on is not null then "locked".because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
-         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t, x.revoked
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t, x.revoked, x.ask
   from "locked".leases x where x.id = l.id
   returning id into heir;
   delete from "locked".joins x where x.id = j.id;
@@ -809,6 +822,7 @@ begin
       perform "locked".finish(l.id, case when l.explicit then 'completed' else 'failed' end,
                              before || 'adopted by its session', false, t);
       n.adopted := true;
+      n.ask := l.ask;
       if claim <> 'explicit' then
         n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
         n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
@@ -834,10 +848,10 @@ create or replace function "locked".enter(n "locked".leases) returns void
 language plpgsql volatile as $body$
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
-    explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
+    explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
     hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
-    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
+    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.ask, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
     n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note);
 end $body$;
@@ -845,7 +859,7 @@ end $body$;
 -- Grants every resource of the request.
 create or replace function "locked".give(
   q "locked".leases, claim text, lasts bigint, names text[], scopes text[], live "locked".leases[], fates text[], below uuid[],
-  t timestamptz
+  asks boolean[], t timestamptz
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
@@ -859,12 +873,14 @@ begin
   for i in 1..cardinality(names) loop
     if fates[i] = 'join' then
       perform "locked".join_line(live[i], below[i], q, lasts, t);
+      update "locked".leases l set ask = true where l.id = live[i].id and asks[i] and not l.ask;
       answer := "locked".with_token(answer, names[i], scopes[i], live[i].token, false);
       continue;
     end if;
     n := case when fates[i] = 'free' then q else "locked".succeed(live[i], fates[i], claim, q, t) end;
     n.name := names[i];
     n.scope := scopes[i];
+    n.ask := asks[i] or n.ask;
     n.token := "locked".next_token(names[i], scopes[i], t);
     n.explicit := claim = 'explicit';
     n.pid := case when claim <> 'explicit' then q.pid end;
@@ -888,7 +904,9 @@ create or replace function "locked".in_the_way(l "locked".leases, t timestamptz)
 language plpgsql stable as $body$
 begin
   return (
-    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', "locked".runs(l) and joins.them = '[]')) || joins.them
+    -- That who asks a person is gone has been said when it has run out; it frees nothing.
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable',
+        "locked".runs(l) and joins.them = '[]' and not (l.ask and l.expires_at <= t))) || joins.them
     from (select "locked".seen(l, t) as it offset 0) seen,
     lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
         'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
@@ -985,7 +1003,8 @@ $body$;
 -- The request itself.
 
 create or replace function "locked".ask(
-  q "locked".leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[]
+  q "locked".leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[],
+  asks boolean[]
 ) returns jsonb language plpgsql volatile as $body$
 declare
   t timestamptz;
@@ -1062,7 +1081,7 @@ begin
         perform "locked".drop_silent(names, scopes, place, t);
         delete from "locked".tickets k where k.id = mine.id;
       end if;
-      return "locked".give(q, kind, lasts, names, scopes, live, fates, below, t);
+      return "locked".give(q, kind, lasts, names, scopes, live, fates, below, asks, t);
     end if;
     if pass = 2 and waited_for then
       perform "locked".drop_silent(names, scopes, place, t);
@@ -1094,13 +1113,14 @@ end $body$;
 create or replace function "locked".acquire_any(
   grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
   label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
-  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[], ask jsonb
 ) returns jsonb
 language plpgsql volatile as $body$
 declare
   q "locked".leases%rowtype;
   names text[];
   scopes text[];
+  asks boolean[];
 begin
   perform "locked".ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
@@ -1112,6 +1132,9 @@ begin
   if cardinality(names) = 0 then
     perform "locked".refuse('at least one resource must be asked for');
   end if;
+  select array_agg(exists (select 1 from jsonb_array_elements("locked".records('ask', ask, 256)) a
+                            where a ->> 'name' = w.name and a ->> 'scope' = w.scope) order by w.n)
+    into asks from unnest(names, scopes) with ordinality w(name, scope, n);
   q.grant_id := grant_id;
   q.key_hash := "locked".hash(key);
   q.session := session;
@@ -1129,10 +1152,10 @@ begin
   q.remote := coalesce(remote, false);
   q.ttl_ms := "locked".lasting('ttl_ms', ttl_ms);
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.adopted := false; q.settled := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.ask := false; q.adopted := false; q.settled := false;
   return "locked".ask(q, claim,
     case when silence_ms is not null then "locked".lasting('silence_ms', silence_ms) end,
-    least("locked".lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone);
+    least("locked".lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone, asks);
 end $body$;
 
 -- Settle: receipts, then what becomes of the rows; all or none.
@@ -1181,12 +1204,12 @@ begin
 end $body$;
 
 -- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
--- It has run out, so that whoever comes next proves that first.
+-- It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 create or replace function "locked".leave_unproven(l "locked".leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, ask = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = "locked".to_others(l.debt), expires_at = t, renewed_at = t,
          reason = "locked".because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;
@@ -1474,10 +1497,10 @@ end $body$;
 -- takes the resource's lock, the second looks and writes under it.
 
 create or replace function "locked".acquire_otherwise(
-  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[], jsonb
 ) returns jsonb language sql volatile as $body$
   select it from "locked".acquire_any(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) it
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) it
 $body$;
 
 create or replace function "locked".renew_otherwise(jsonb, uuid, text, uuid) returns jsonb language sql volatile as $body$
@@ -1530,7 +1553,7 @@ create or replace function "locked".acquire_v1(
   label text default '', host text default '', host_id text default '', pid bigint default null,
   operation text default '', rule text default null, within_grant uuid default null,
   live_device bigint default null, live_inode bigint default null,
-  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}', ask jsonb default '[]'
 ) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
@@ -1539,7 +1562,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     -- A resource that this ledger has never seen begins above what its epoch says.
     select a.name, a.scope, greatest("locked".ms("locked".clock()), (select m.value::bigint + 1 from "locked".meta m where m.key = 'floor'))
       from asked a
-     where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
+     where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}' and ask = '[]'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
        and a.scope ~ '^[^[:cntrl:]]+$' and octet_length(a.scope) <= 1024
@@ -1555,7 +1578,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     (select "locked".take_free(r.name, r.scope, r.last_token, grant_id, key, session, claim, label, host, host_id, pid, operation,
        rule, within_grant, live_device, live_inode, files, remote, ttl_ms, least(coalesce(first_ms, ttl_ms), ttl_ms)) from locked r),
     "locked".acquire_otherwise(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
-      operation, rule, within_grant, live_device, live_inode, files, remote, gone))
+      operation, rule, within_grant, live_device, live_inode, files, remote, gone, ask))
 $body$;
 
 -- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
@@ -1679,6 +1702,8 @@ begin
   if what in ('quarantine', 'lingers') and l.id is not null
      and "locked".runs(l) and l.expires_at <= t and not "locked".lingers(l, t) then
     n.debt := "locked".left_by(l);
+    -- A person must still be asked where the lease made room for what this run left.
+    n.ask := l.ask;
     perform "locked".finish(l.id, 'expired',
       case when what = 'lingers' then 'a forced run may still run' else 'a forced run left its file bad' end, false, t);
     l := null;
@@ -1740,7 +1765,7 @@ begin
   q.files := "locked".records('files', files, 4096);
   q.debt := '[]';
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.adopted := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.ask := false; q.adopted := false;
   q.ttl_ms := 1000;
   q.acquired_at := to_timestamp(began_ms / 1000.0);
   q.renewed_at := to_timestamp(ended_ms / 1000.0);
@@ -1772,7 +1797,7 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
+      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
       'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
@@ -1845,7 +1870,8 @@ create or replace view "locked".live as
          l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
          (select count(*) from "locked".ticket_resources r join "locked".tickets k on k.id = r.ticket
            where r.name = l.name and r.scope = l.scope
-             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters
+             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters,
+         l.ask
     from "locked".leases l where l.ended_at is null;
 
 create or replace view "locked".history as

@@ -56,6 +56,7 @@ pub(super) fn request(
         live: None,
         files: Vec::new(),
         remote: false,
+        ask: Vec::new(),
         gone: Vec::new(),
     })
 }

@@ -100,6 +100,10 @@ pub struct Request {
     pub files: Vec<FileRecord>,
     /// The effect cannot be stopped by stopping the process (ssh, docker, gh).
     pub remote: bool,
+    /// Those of the resources whose lease nobody takes over by himself once it is stale (`stale = "ask"`): run out, its
+    /// holder proven gone, or kept and free to take. Others are told that it has expired, and wait for a person's word
+    /// ([`Store::revoke`](super::Store::revoke)); the session that held it goes on with its own.
+    pub ask: Vec<Resource>,
     /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. Their running leases
     /// expire at once, also those that are not asked for here; each row ends when somebody takes it, with its debt. A
     /// remote effect gets one TTL first. Such tickets are dropped.

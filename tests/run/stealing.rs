@@ -178,6 +178,29 @@ fn what_cannot_be_stolen_is_refused_with_the_reason() {
     assert!(said.contains("no table") && said.contains("taking a live lock from its holder"), "{said}");
 }
 
+/// What nobody takes over by himself: only the library sets the mark so far, so the test does.
+#[test]
+fn what_asks_a_person_stays_until_one_has_said_so() {
+    let place = Place::embedded();
+    silent(place.locked(1).args(["acquire", RESOURCE]));
+    place.stage.world.database().execute("update leases set ask = 1", []).expect("marked");
+    place.stage.let_leases_expire();
+    let status = place.status();
+    assert_eq!((&status[0]["state"], &status[0]["ask"]), (&"expired".into(), &true.into()), "{status:?}");
+    let board = silent(place.locked(3).arg("status"));
+    assert!(board.contains("expired, asks a person"), "{board}");
+    let said = says(place.locked(3).args(["-n", "-r", RESOURCE, "true"]), 75);
+    assert!(
+        said.contains("why:   expired, place 1 in the queue, free when a person has said that it is stale"),
+        "{said}"
+    );
+    assert!(said.contains("retry: no, not before a person has said so") && !said.contains("steal"), "{said}");
+    silent(&mut place.steal(&[]));
+    assert_eq!(place.history()[0]["ended_as"], "stolen");
+    silent(place.locked(2).args(["release", RESOURCE]));
+    silent(place.locked(3).args(["-n", "-r", RESOURCE, "true"]));
+}
+
 #[test]
 fn at_a_terminal_the_person_is_asked() {
     let stage = Stage::new();

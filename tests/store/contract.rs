@@ -9,6 +9,7 @@ pub(crate) mod nest;
 pub(crate) mod queue;
 pub(crate) mod rest;
 pub(crate) mod settling;
+pub(crate) mod stale;
 pub(crate) mod storm;
 pub(crate) mod theft;
 
@@ -108,6 +109,16 @@ macro_rules! every_promise {
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            stale: one_that_asks_is_nobody_s_until_a_person_says_so;
+            stale: a_proof_that_its_holder_is_gone_frees_nothing;
+            stale: its_own_session_goes_on_with_it;
+            stale: what_others_might_take_they_may_not;
+            stale: a_hold_that_asks_asks_when_it_is_handed_back;
+            stale: what_asks_below_a_holder_asks_for_the_holder;
+            stale: a_remote_effect_is_given_its_time_and_then_a_person_is_asked;
+            stale: what_its_holder_has_released_asks_nobody;
+            stale: a_forced_run_does_not_take_the_question_away;
+            stale: a_reboot_asks_too;
             theft: a_running_victim_is_told_and_the_thief_waits_for_it;
             theft: a_victim_that_does_not_answer_is_waited_for_until_its_time_is_over;
             theft: however_the_victim_ends_the_lease_is_over_for_it;

@@ -9,6 +9,9 @@ pub(super) fn refuse(request: &Request) -> Result<(), StoreError> {
     if request.claim == Claim::Steal {
         return Err(refused("taking a live lock from its holder"));
     }
+    if !request.ask.is_empty() {
+        return Err(refused("asking a person before a stale one is taken"));
+    }
     if request.claim.is_explicit() {
         return Err(refused("holding it between commands"));
     }

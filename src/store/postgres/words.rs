@@ -86,6 +86,8 @@ pub(super) fn acquire(request: &Request) -> Result<Call, StoreError> {
         .uuid("within_grant", request.within.map(|it| it.to_string()))
         .json("files", &files(&request.files)?)
         .flag("remote", request.remote);
+    // A schema of before knows no such argument, and needs none where nobody asks.
+    let call = if request.ask.is_empty() { call } else { call.json("ask", &resources(&request.ask)) };
     let call = if request.gone.is_empty() { call } else { call.grants("gone", &request.gone) };
     Ok(live(owner(call, &request.owner), request.live))
 }

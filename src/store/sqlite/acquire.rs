@@ -119,7 +119,9 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
 fn in_the_way(connection: &Connection, row: &Row, now: &Now) -> Result<Vec<Blocker>, Fault> {
     let joins = nest::of_lease(connection, row.id)?;
     let lease = row.view(queue::waiters(connection, &row.resource, now)?, now);
-    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone: row.runs() && joins.is_empty() }];
+    // That who asks a person is gone has been said when it has run out; it frees nothing.
+    let reclaimable_when_gone = row.runs() && joins.is_empty() && !(row.ask && row.expired(now));
+    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone }];
     blockers.extend(
         joins
             .iter()

@@ -21,6 +21,8 @@ pub(super) struct Inherited {
     pub(super) adopted: bool,
     /// Files that are not proven.
     pub(super) debts: Vec<Debt>,
+    /// It is not taken over without a person's word.
+    pub(super) ask: bool,
     /// The explicit hold to hand back to: its TTL and operation.
     pub(super) hold: Option<(i64, String)>,
 }
@@ -47,7 +49,7 @@ pub(super) fn succeed(
                 Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
             };
             let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
-            Ok(Inherited { adopted: true, debts, hold })
+            Ok(Inherited { adopted: true, debts, ask: row.ask, hold })
         }
         Fate::Take => {
             end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
@@ -98,9 +100,9 @@ pub(super) fn insert(
     connection
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-             rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
+             rule, state, explicit, remote, ask, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
              hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
-             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
+             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :ask, :adopted, :device, \
              :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :within, :boot, :expires, :wall, :wall)",
         )?
         .execute(rusqlite::named_params! {
@@ -118,6 +120,7 @@ pub(super) fn insert(
             ":rule": owner.rule,
             ":explicit": explicit,
             ":remote": request.remote,
+            ":ask": inherited.ask || request.ask.contains(resource),
             ":adopted": inherited.adopted,
             ":device": device,
             ":inode": inode,

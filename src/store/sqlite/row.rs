@@ -39,6 +39,7 @@ pub(super) struct Row {
     pub(super) takeable: bool,
     pub(super) revoked: bool,
     pub(super) remote: bool,
+    pub(super) ask: bool,
     pub(super) adopted: bool,
     pub(super) settled: bool,
     pub(super) reason: Option<String>,
@@ -59,7 +60,7 @@ pub(super) struct Row {
 
 /// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str = "id, scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, \
-     operation, state, explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, \
+     operation, state, explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, \
      debt, ttl_ms, hold_ttl_ms, hold_operation, bad, may_run_on, boot, expires_ms, acquired_at, renewed_at, ended_at";
 
 /// The live row of a resource.
@@ -120,6 +121,7 @@ pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         takeable: row.get("takeable")?,
         revoked: row.get("revoked")?,
         remote: row.get("remote")?,
+        ask: row.get("ask")?,
         adopted: row.get("adopted")?,
         settled: row.get("settled")?,
         reason: row.get("reason")?,
@@ -227,6 +229,7 @@ impl Row {
             state: self.state(now),
             explicit: self.explicit,
             takeable: self.takeable,
+            ask: self.ask,
             reason: self.reason.as_deref().map(shown),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,

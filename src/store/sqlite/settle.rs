@@ -179,11 +179,11 @@ fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault>
 }
 
 /// Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
-/// It has run out, so that whoever comes next proves that first.
+/// It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 fn leave_unproven(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, pid = null, \
+            "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, ask = 0, pid = null, \
              live_device = null, live_inode = null, files = '[]', debt = ?2, boot = ?3, expires_ms = ?4, renewed_at = ?5, \
              reason = ?6 where id = ?1",
         )?

@@ -11,7 +11,7 @@ use crate::store::cast::{
 
 const STOPPED: Ending = Ending::Release(Ended::Failed);
 
-fn theft(by: &Actor) -> Theft {
+pub(super) fn theft(by: &Actor) -> Theft {
     Theft {
         session: by.session,
         label: "eve".to_owned(),
@@ -23,7 +23,7 @@ fn theft(by: &Actor) -> Theft {
 
 /// What became of each.
 #[track_caller]
-fn took(store: &mut dyn Store, names: &[&str], theft: &Theft) -> Vec<Became> {
+pub(super) fn took(store: &mut dyn Store, names: &[&str], theft: &Theft) -> Vec<Became> {
     let resources: Vec<_> = names.iter().map(|name| resource(name)).collect();
     match store.revoke(&resources, theft, LIMIT).expect("the store answers") {
         Revocation::Revoked(victims) => victims.into_iter().map(|victim| victim.became).collect(),
@@ -40,7 +40,7 @@ fn last(store: &mut dyn Store, name: &str) -> (Ended, String) {
 
 /// The history says that it was stolen, by whom and why.
 #[track_caller]
-fn was_stolen(store: &mut dyn Store, name: &str) {
+pub(super) fn was_stolen(store: &mut dyn Store, name: &str) {
     let (ended, note) = last(store, name);
     assert_eq!(ended, Ended::Stolen, "{note}");
     for word in ["eve", "it hangs", "approved by Maria"] {

@@ -6,7 +6,9 @@ create or replace function @schema@.in_the_way(l @schema@.leases, t timestamptz)
 language plpgsql stable as $body$
 begin
   return (
-    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', @schema@.runs(l) and joins.them = '[]')) || joins.them
+    -- That who asks a person is gone has been said when it has run out; it frees nothing.
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable',
+        @schema@.runs(l) and joins.them = '[]' and not (l.ask and l.expires_at <= t))) || joins.them
     from (select @schema@.seen(l, t) as it offset 0) seen,
     lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
         'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,

@@ -1,7 +1,8 @@
 -- The request itself.
 
 create or replace function @schema@.ask(
-  q @schema@.leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[]
+  q @schema@.leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[],
+  asks boolean[]
 ) returns jsonb language plpgsql volatile as $body$
 declare
   t timestamptz;
@@ -78,7 +79,7 @@ begin
         perform @schema@.drop_silent(names, scopes, place, t);
         delete from @schema@.tickets k where k.id = mine.id;
       end if;
-      return @schema@.give(q, kind, lasts, names, scopes, live, fates, below, t);
+      return @schema@.give(q, kind, lasts, names, scopes, live, fates, below, asks, t);
     end if;
     if pass = 2 and waited_for then
       perform @schema@.drop_silent(names, scopes, place, t);
@@ -110,13 +111,14 @@ end $body$;
 create or replace function @schema@.acquire_any(
   grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
   label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
-  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[], ask jsonb
 ) returns jsonb
 language plpgsql volatile as $body$
 declare
   q @schema@.leases%rowtype;
   names text[];
   scopes text[];
+  asks boolean[];
 begin
   perform @schema@.ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
@@ -128,6 +130,9 @@ begin
   if cardinality(names) = 0 then
     perform @schema@.refuse('at least one resource must be asked for');
   end if;
+  select array_agg(exists (select 1 from jsonb_array_elements(@schema@.records('ask', ask, 256)) a
+                            where a ->> 'name' = w.name and a ->> 'scope' = w.scope) order by w.n)
+    into asks from unnest(names, scopes) with ordinality w(name, scope, n);
   q.grant_id := grant_id;
   q.key_hash := @schema@.hash(key);
   q.session := session;
@@ -145,8 +150,8 @@ begin
   q.remote := coalesce(remote, false);
   q.ttl_ms := @schema@.lasting('ttl_ms', ttl_ms);
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.adopted := false; q.settled := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.ask := false; q.adopted := false; q.settled := false;
   return @schema@.ask(q, claim,
     case when silence_ms is not null then @schema@.lasting('silence_ms', silence_ms) end,
-    least(@schema@.lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone);
+    least(@schema@.lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone, asks);
 end $body$;

@@ -87,16 +87,17 @@ language sql immutable as $body$
 $body$;
 
 -- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
--- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
--- anyone's.
+-- restore alone, what has expired belongs to nobody, unless a person must say so first, and a running command of one's own
+-- session is in the way like anyone's.
 create or replace function @schema@.fate(l @schema@.leases, q @schema@.leases, claim text, t timestamptz) returns text
 language sql immutable as $body$
   select case
     when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
     when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
     when @schema@.lingers(l, t) then 'blocks'
-    when l.expires_at <= t then 'reclaim'
-    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.expires_at <= t and (not l.ask or l.revoked or l.session = q.session) then 'reclaim'
+    when l.expires_at <= t then 'blocks'
+    when l.state = 'kept' and l.takeable and not l.revoked and not l.ask then 'take'
     when l.session = q.session and @schema@.rests(l) and not l.revoked then 'adopt'
     else 'blocks' end
 $body$;

@@ -44,12 +44,12 @@ begin
 end $body$;
 
 -- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
--- It has run out, so that whoever comes next proves that first.
+-- It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 create or replace function @schema@.leave_unproven(l @schema@.leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, ask = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), expires_at = t, renewed_at = t,
          reason = @schema@.because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;

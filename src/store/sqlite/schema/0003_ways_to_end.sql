@@ -7,3 +7,6 @@ create table left_joins (
   primary key (grant_id, lease)
 ) strict, without rowid;
 create index left_join_lease on left_joins (lease);
+
+-- When it is stale nobody takes it over without a person's word.
+alter table leases add column ask integer not null default 0;
