@@ -272,12 +272,18 @@ language sql immutable as $body$
               else greatest(0, "locked".ms(l.expires_at) - "locked".ms(t)) end
 $body$;
 
+-- One reason after another, each once however often it is told.
+create or replace function "locked".moreover(before text, why text) returns text
+language sql immutable as $body$
+  select case when before is null then why
+              when position(why in before) > 0 then before
+              else left(before || '; ' || why, 4000) end
+$body$;
+
 -- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
 create or replace function "locked".because(l "locked".leases, why text) returns text
 language sql immutable as $body$
-  select case when not l.revoked or l.reason is null then why
-              when position(why in l.reason) > 0 then l.reason
-              else l.reason || '; ' || why end
+  select case when l.revoked then "locked".moreover(l.reason, why) else why end
 $body$;
 
 -- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.
@@ -1996,7 +2002,7 @@ begin
   end if;
   perform "locked".lock(names, scopes, false);
   t := "locked".clock();
-  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || "locked".who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || "locked".who(revoke_v1.session, "locked".shown(coalesce(revoke_v1.label, ''))), '') || ': ' || left(revoke_v1.reason, 1000);
   if exists (select 1 from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
@@ -2004,17 +2010,17 @@ begin
   for l in select x.* from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop
     if "locked".rests(l) and l.files = '[]' and l.debt = '[]' then
-      perform "locked".finish(l.id, 'stolen', why, false, t);
+      perform "locked".finish(l.id, 'stolen', "locked".moreover(l.reason, why), false, t);
       became := 'ended';
     elsif "locked".rests(l) or coalesce(at_once, false) or (l.expires_at <= t and not "locked".lingers(l, t)) then
       -- Nobody is given time for what may run on elsewhere either.
       update "locked".leases x
-         set revoked = true, reason = why, takeable = false,
+         set revoked = true, reason = "locked".moreover(l.reason, why), takeable = false,
              expires_at = t - case when "locked".runs(l) and l.remote then "locked".span(l.ttl_ms) else interval '0' end
        where x.id = l.id;
       became := 'free to take';
     else
-      update "locked".leases x set revoked = true, reason = why where x.id = l.id;
+      update "locked".leases x set revoked = true, reason = "locked".moreover(l.reason, why) where x.id = l.id;
       became := 'told';
     end if;
     told := told || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'holder', "locked".who(l.session, l.label),

@@ -132,6 +132,7 @@ macro_rules! every_promise {
             theft: a_victim_s_heir_is_a_victim_too;
             theft: an_adopted_hold_is_not_handed_back_to_the_victim;
             storm: of_many_threads_exactly_one_holds;
+            storm: thieves_among_many_threads_never_meet_who_they_steal_from;
             storm: many_threads_over_sets_never_overlap_and_never_deadlock;
         }
     };

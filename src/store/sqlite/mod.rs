@@ -9,6 +9,7 @@
 //! | `ledger`, `gate` | the connection, transactions, retries; writers in line |
 //! | `schema` | versions of the file |
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
+//! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
 //! | `fate` | what a live lease means to who asks (pure) |
 //! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views` | the trait, verb by verb |
 //! | `upkeep`, `moving` | prune, epoch, move |
@@ -25,6 +26,7 @@ mod forced;
 mod gate;
 mod grant;
 mod ledger;
+mod left;
 mod moving;
 mod nest;
 mod queue;

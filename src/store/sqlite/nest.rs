@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::store::door::shown;
 use crate::store::{LeaseState, LeaseView, Live, Request};
-use crate::terms::{GrantId, Resource, SessionId};
+use crate::terms::{GrantId, SessionId};
 
 use super::debt;
 use super::fault::Fault;
@@ -23,7 +23,7 @@ pub(super) struct Join {
     id: i64,
     pub(super) lease: i64,
     pub(super) grant: GrantId,
-    key_hash: String,
+    pub(super) key_hash: String,
     session: SessionId,
     label: String,
     host: String,
@@ -169,32 +169,8 @@ fn successor(connection: &Connection, lease: i64, grant: GrantId) -> Result<Opti
     Ok(connection.prepare_cached(&sql)?.query_row((lease, grant.to_string()), read).optional()?)
 }
 
-/// A join has had its say: it leaves the line, and is remembered, in case the answer to that is lost.
-pub(super) fn part(connection: &Connection, join: &Join) -> Result<(), Fault> {
-    connection
-        .prepare_cached("insert or ignore into left_joins (grant_id, lease, key_hash) values (?1, ?2, ?3)")?
-        .execute((join.grant.to_string(), join.lease, &join.key_hash))?;
-    leave(connection, join)
-}
-
-/// The row of the lease that this grant had joined, ended or not, and has left by its own word.
-pub(super) fn left(
-    connection: &Connection,
-    grant: GrantId,
-    key_hash: &str,
-    resource: &Resource,
-) -> Result<Option<Row>, Fault> {
-    let sql = format!(
-        "select {} from leases where scope = ?3 and name = ?4 and id in \
-         (select lease from left_joins where grant_id = ?1 and key_hash = ?2)",
-        row::COLUMNS
-    );
-    let by = (grant.to_string(), key_hash, &resource.scope.0, resource.name.as_str());
-    Ok(connection.prepare_cached(&sql)?.query_row(by, row::read).optional()?)
-}
-
 /// Takes a join out of the line; what stood below it stands below its predecessor now.
-fn leave(connection: &Connection, join: &Join) -> Result<(), Fault> {
+pub(super) fn leave(connection: &Connection, join: &Join) -> Result<(), Fault> {
     let predecessor: String = connection
         .prepare_cached("select within_grant from joins where id = ?1")?
         .query_row([join.id], |row| row.get(0))?;

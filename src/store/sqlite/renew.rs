@@ -9,6 +9,7 @@ use crate::terms::{GrantId, Resource};
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms, span};
+use super::left;
 use super::nest::{self, Join};
 use super::row::{self, Row, Stored};
 use super::settle;
@@ -62,7 +63,7 @@ fn joined(connection: &Connection, grant: GrantId, key_hash: &str, resource: &Re
     {
         return Ok(Some(Part { row, right: Right::Joined(Box::new(join)) }));
     }
-    let left = nest::left(connection, grant, key_hash, resource)?;
+    let left = left::of_grant(connection, grant, key_hash, resource)?;
     Ok(left.map(|row| Part { row, right: Right::Left }))
 }
 

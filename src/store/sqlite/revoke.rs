@@ -44,6 +44,7 @@ pub(super) fn revoke(
 }
 
 fn take_away(connection: &Connection, row: &Row, why: &str, at_once: bool, now: &Now) -> Result<Became, Fault> {
+    let why = &row.moreover(why);
     if row.rests() && row.files()?.is_empty() && debt::of(row)?.is_empty() {
         end(connection, row, Ended::Stolen, why, Word::Successor, now)?;
         return Ok(Became::Ended);

@@ -182,13 +182,18 @@ impl Row {
         shown(&format!("{} ({})", self.session.short(), self.label))
     }
 
+    /// Its reason and one more, each once however often it is told.
+    pub(super) fn moreover(&self, reason: &str) -> String {
+        match &self.reason {
+            Some(before) if before.contains(reason) => before.clone(),
+            Some(before) => format!("{before}; {reason}"),
+            None => reason.to_owned(),
+        }
+    }
+
     /// A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
     pub(super) fn because(&self, reason: &str) -> String {
-        match &self.reason {
-            Some(before) if self.revoked && before.contains(reason) => before.clone(),
-            Some(before) if self.revoked => format!("{before}; {reason}"),
-            _ => reason.to_owned(),
-        }
+        if self.revoked { self.moreover(reason) } else { reason.to_owned() }
     }
 
     /// How long it still lasts.

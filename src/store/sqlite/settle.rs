@@ -8,6 +8,7 @@ use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
+use super::left;
 use super::nest::{self, Join};
 use super::renew::{Part, Right, parts};
 use super::row::{Row, Stored};
@@ -108,7 +109,7 @@ fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending, now: 
         }
         Ending::Release(_) | Ending::Keep { .. } => {}
     }
-    nest::part(connection, join)
+    left::part(connection, join)
 }
 
 /// When its holder is done the row lingers; when its holder is gone without a word, too.

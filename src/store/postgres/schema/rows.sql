@@ -49,12 +49,18 @@ language sql immutable as $body$
               else greatest(0, @schema@.ms(l.expires_at) - @schema@.ms(t)) end
 $body$;
 
+-- One reason after another, each once however often it is told.
+create or replace function @schema@.moreover(before text, why text) returns text
+language sql immutable as $body$
+  select case when before is null then why
+              when position(why in before) > 0 then before
+              else left(before || '; ' || why, 4000) end
+$body$;
+
 -- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
 create or replace function @schema@.because(l @schema@.leases, why text) returns text
 language sql immutable as $body$
-  select case when not l.revoked or l.reason is null then why
-              when position(why in l.reason) > 0 then l.reason
-              else l.reason || '; ' || why end
+  select case when l.revoked then @schema@.moreover(l.reason, why) else why end
 $body$;
 
 -- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.

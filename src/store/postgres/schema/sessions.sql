@@ -84,7 +84,7 @@ begin
   end if;
   perform @schema@.lock(names, scopes, false);
   t := @schema@.clock();
-  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || @schema@.who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || @schema@.who(revoke_v1.session, @schema@.shown(coalesce(revoke_v1.label, ''))), '') || ': ' || left(revoke_v1.reason, 1000);
   if exists (select 1 from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
@@ -92,17 +92,17 @@ begin
   for l in select x.* from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop
     if @schema@.rests(l) and l.files = '[]' and l.debt = '[]' then
-      perform @schema@.finish(l.id, 'stolen', why, false, t);
+      perform @schema@.finish(l.id, 'stolen', @schema@.moreover(l.reason, why), false, t);
       became := 'ended';
     elsif @schema@.rests(l) or coalesce(at_once, false) or (l.expires_at <= t and not @schema@.lingers(l, t)) then
       -- Nobody is given time for what may run on elsewhere either.
       update @schema@.leases x
-         set revoked = true, reason = why, takeable = false,
+         set revoked = true, reason = @schema@.moreover(l.reason, why), takeable = false,
              expires_at = t - case when @schema@.runs(l) and l.remote then @schema@.span(l.ttl_ms) else interval '0' end
        where x.id = l.id;
       became := 'free to take';
     else
-      update @schema@.leases x set revoked = true, reason = why where x.id = l.id;
+      update @schema@.leases x set revoked = true, reason = @schema@.moreover(l.reason, why) where x.id = l.id;
       became := 'told';
     end if;
     told := told || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'holder', @schema@.who(l.session, l.label),
