@@ -7,7 +7,7 @@ use super::server::database;
 use super::stage::{Held, RESOURCE, Stage, ends, json, says, silent, text, until, uuid};
 use crate::supervise::terminal::Terminal;
 use crate::supervise::ways::{Way, Ways};
-use crate::world::processes::lives;
+use crate::world::processes::{child_of, freeze, kill, lives};
 
 /// Where the leases live: the embedded store, or a server.
 struct Place {
@@ -176,6 +176,27 @@ fn what_cannot_be_stolen_is_refused_with_the_reason() {
         69,
     );
     assert!(said.contains("no table") && said.contains("taking a live lock from its holder"), "{said}");
+}
+
+/// Its time would last for half an hour.
+#[test]
+fn a_victim_that_is_gone_is_not_waited_for_and_asks_all_the_same() {
+    let place = Place::embedded();
+    let victim = place.holds(&[]);
+    place.stage.world.database().execute("update leases set ask = 1", []).expect("marked");
+    let (wrapper, keeper) = (victim.pid(), child_of(victim.pid()));
+    // Neither may see the other's end.
+    freeze(keeper);
+    freeze(wrapper);
+    kill(wrapper);
+    kill(keeper);
+    let _by_the_signal = victim.ended();
+    until("what it ran is gone", || (!lives(keeper)).then_some(()));
+    let said = says(place.locked(3).args(["-n", "-r", RESOURCE, "true"]), 75);
+    assert!(said.contains("why:   expired, proven gone by 03030303 ("), "{said}");
+    silent(&mut place.steal(&[]));
+    let note = place.history()[0]["note"].to_string();
+    assert!(note.contains("proven gone by 03030303") && note.contains("its host is gone"), "{note}");
 }
 
 /// What nobody takes over by himself: only the library sets the mark so far, so the test does.

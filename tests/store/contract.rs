@@ -126,6 +126,7 @@ macro_rules! every_promise {
             theft: what_the_victim_left_bad_stays_in_quarantine;
             theft: what_of_the_victim_may_run_on_is_given_its_time;
             theft: at_once_waits_for_nobody_and_what_was_written_is_owed;
+            theft: a_victim_that_is_proven_gone_is_not_waited_for;
             theft: a_thief_stands_before_all_who_wait;
             theft: what_rests_is_taken_at_once_and_a_quarantine_by_nobody;
             theft: what_has_run_out_is_taken_at_once;

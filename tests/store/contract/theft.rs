@@ -167,6 +167,22 @@ pub(crate) fn at_once_waits_for_nobody_and_what_was_written_is_owed(world: &dyn 
     assert!(last(&mut *store, "a").1.contains("at once"), "that two may have been writing is recorded");
 }
 
+pub(crate) fn a_victim_that_is_proven_gone_is_not_waited_for(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, eve) = (actor("ana"), actor("eve"));
+    for (name, asks) in [("a", false), ("b", true)] {
+        let request = ana.asks(&[name]);
+        let crashed = Request { ask: if asks { request.resources.clone() } else { Vec::new() }, ..request };
+        take(&mut *store, &crashed);
+        let thief = Request { claim: Claim::Steal, ..eve.waits_for(&[name]) };
+        busy(&mut *store, &thief);
+        assert_eq!(took(&mut *store, &[name], &theft(&eve)), [Became::Told]);
+        granted(&mut *store, &Request { gone: vec![crashed.grant], ..thief });
+        was_stolen(&mut *store, name);
+        assert!(last(&mut *store, name).1.contains("proven gone by"), "and how that was known");
+    }
+}
+
 pub(crate) fn a_thief_stands_before_all_who_wait(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob, eve) = (actor("ana"), actor("bob"), actor("eve"));
