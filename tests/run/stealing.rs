@@ -173,7 +173,7 @@ fn what_cannot_be_stolen_is_refused_with_the_reason() {
             .locked(2)
             .args(["--advisory", "steal", RESOURCE, "--reason", "x", "--approved-by", "y"])
             .env("LOCKED_STORE", database("of_no_theft")),
-        69,
+        78,
     );
     assert!(said.contains("no table") && said.contains("taking a live lock from its holder"), "{said}");
 }
