@@ -8,6 +8,7 @@
 //! | [`clock`] | the one reader of time |
 //! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
 //! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
+//! | [`shell`] | what a shell script would run (pure) |
 //! | [`rules`] | what the command line would change (pure) |
 //! | [`compose`] | which project and which engine a line of docker means |
 //! | [`naming`] | one file, one resource name: links, repositories, stems |

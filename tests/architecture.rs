@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -12,6 +12,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("config", &[]),
     ("rules", &["shell", "terms"]),
     ("compose", &["terms"]),
+    ("shell", &[]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),

@@ -142,8 +142,10 @@ fn a_secret_in_a_line_is_nowhere_in_the_answer() {
         let mut line = line(&mut random, &words);
         let at = 1 + random.below(line.len());
         line.insert(at.min(line.len()), format!("K={SECRET}").into());
-        let class = classified(&line, &Book::new());
-        let told = format!("{} {} {:?} {:?}", class.operation, class.reason, class.notes, class.deeds);
+        let mut class = classified(&line, &Book::new());
+        // A path may be any file's; whether it is there, the plan looks.
+        class.writes.clear();
+        let told = format!("{class:?}");
         assert!(!told.contains(SECRET), "{line:?}: {told}");
     }
 }

@@ -25,6 +25,7 @@ mod program;
 mod rules;
 mod run;
 mod seam;
+mod shell;
 mod state;
 mod store;
 mod supervise;

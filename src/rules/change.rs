@@ -76,10 +76,10 @@ pub struct Deed {
     pub input: Option<Vec<u8>>,
 }
 
-/// Arguments and input may be secrets: they are counted, not shown.
+/// Its words and its input may be secrets: they are counted, not shown.
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deed").field("name", &self.name).field("args", &self.args.len()).finish_non_exhaustive()
+        f.debug_struct("Deed").field("args", &self.args.len()).finish_non_exhaustive()
     }
 }
 

@@ -55,7 +55,7 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
     if class.operation.is_empty() {
-        class.operation = percent_encode(command.name.as_encoded_bytes());
+        class.operation = Step::typed(command).shown();
     }
     class
 }
@@ -73,7 +73,7 @@ fn deed(step: &Step, wants: &Wants) -> Deed {
 
 /// What runs, without arguments: any of them may be a value.
 fn operation(step: &Step, path: &str) -> String {
-    let mut words = percent_encode(step.name.as_encoded_bytes());
+    let mut words = step.shown();
     if !path.is_empty() {
         words = format!("{words} {path}");
     }
@@ -91,7 +91,7 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         if let Some(reason) = wants.reason {
             class.reason = reason;
         } else if wants.known && class.rule.is_none() {
-            class.reason = format!("no rule locks this line of {}", step.name.display());
+            class.reason = format!("no rule locks this line of {}", step.shown());
         }
         class.rule = wants.rule.or_else(|| class.rule.take());
         if let Some(operation) = wants.operation.or_else(|| locks.then(|| operation(step, &wants.path))) {
@@ -99,10 +99,9 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         }
     }
     if wants.unnamed {
-        class.notes.push(format!(
-            "what {} writes only run time knows, and it runs without a lease on that",
-            step.name.display()
-        ));
+        class
+            .notes
+            .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
     class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);

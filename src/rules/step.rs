@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::Command;
+use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
 pub(super) const UNKNOWN: u8 = 0x1a;
@@ -72,6 +73,14 @@ impl Step {
     /// Its name as text; none where that is no text, which no rule can be about.
     pub(super) fn name(&self) -> &str {
         self.name.to_str().unwrap_or_default()
+    }
+
+    /// Its name for messages; what may be a value in the place of a program is not repeated.
+    pub(super) fn shown(&self) -> String {
+        match self.name.as_encoded_bytes() {
+            name if may_hold_a_secret(name) => "…".to_owned(),
+            name => percent_encode(name),
+        }
     }
 
     /// A variable of its environment.

@@ -1,0 +1,43 @@
+//! `shell`: what a shell script would run. Pure: bytes go in, and every simple command anywhere in them comes out, with
+//! its words, redirections and the directory it would run in. Nothing is executed, expanded against files, or guessed.
+//!
+//! Two steps: [`syntax`](self) reads the grammar (POSIX shell with what bash, zsh and dash users type) into a tree; then
+//! the tree is walked in the order of execution, with the variables and the directory as far as the script itself says
+//! them. Facts: POSIX.1-2024 *Shell Command Language*; bash(1) and dash(1) where they go beyond; compared with the real
+//! bash and dash by `tests/shell.rs`.
+//!
+//! Where shells read a line differently, it is read as bash reads it (`[[ a > b ]]` and `((a > 5))` are tests, not
+//! redirections; `&>f` sends both streams), and unquoted variables are split into words as POSIX says. Where the
+//! difference would change which text is a command at all, the answer is marked incomplete. Aliases are not expanded;
+//! a changed `IFS` is heeded when the script itself changes it; a `cd` is presumed to work, unless what follows runs
+//! only when it failed.
+#![forbid(unsafe_code)]
+
+mod script;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod word;
+
+pub use script::{Assignment, Descriptor, Directory, Input, Kind, Redirection, Script, Simple, Surroundings};
+pub use word::{Part, Word};
+
+/// The longest script that is read, in bytes. Of a longer one nothing is said at all.
+pub const LONGEST: usize = 64 * 1024;
+
+/// What a script would run when nothing is known of the place where it runs, as for a command sent to another host.
+#[must_use]
+pub fn parse(script: &[u8]) -> Script {
+    parse_in(script, &Surroundings::default())
+}
+
+/// What a script would run with these variables and parameters, as for `sh -c SCRIPT NAME ARGUMENT…` on this machine.
+#[must_use]
+pub fn parse_in(script: &[u8], surroundings: &Surroundings) -> Script {
+    if script.len() > LONGEST {
+        return Script { commands: Vec::new(), complete: false };
+    }
+    let (tree, complete) = syntax::read(script, 0);
+    walk::walk(&tree, complete, surroundings)
+}

@@ -1,0 +1,172 @@
+//! The shell's own commands, as far as they change what follows.
+#![forbid(unsafe_code)]
+
+use super::declare::{declare, sets};
+use super::state::{Flow, State};
+use super::{Walker, effect};
+use crate::shell::script::{Directory, Input};
+use crate::shell::syntax::is_name;
+use crate::shell::syntax::tree::{Piece, Raw};
+use crate::shell::word::{Part, Word};
+
+const DECLARING: [&[u8]; 7] = [b"export", b"readonly", b"declare", b"typeset", b"local", b"integer", b"float"];
+
+/// After these, variables assigned on the same line may stay (POSIX: special built-in utilities).
+const SPECIAL: [&[u8]; 15] = [
+    b":",
+    b".",
+    b"break",
+    b"continue",
+    b"eval",
+    b"exec",
+    b"exit",
+    b"export",
+    b"readonly",
+    b"return",
+    b"set",
+    b"shift",
+    b"times",
+    b"trap",
+    b"unset",
+];
+
+/// The command itself and its arguments, behind `command`, `builtin` and zsh's modifiers; nothing if it only asks for
+/// something (`command -v`). Whether functions are passed over.
+fn command(words: &[Word]) -> Option<(&Word, &[Word], bool)> {
+    let (mut name, mut rest) = words.split_first()?;
+    let mut passes = false;
+    while let Some(b"command" | b"builtin" | b"noglob" | b"nocorrect" | b"-") = name.known() {
+        passes |= matches!(name.known(), Some(b"command" | b"builtin"));
+        (name, rest) = rest.split_first()?;
+        while let Some(b"-p" | b"--") = name.known() {
+            (name, rest) = rest.split_first()?;
+        }
+        if matches!(name.known(), Some([b'-', b'v' | b'V', ..])) {
+            return None;
+        }
+    }
+    Some((name, rest, passes))
+}
+
+/// Whether words behind these are declarations.
+pub(super) fn declares(words: &[Word]) -> bool {
+    command(words).is_some_and(|(name, ..)| name.known().is_some_and(|name| DECLARING.contains(&name)))
+}
+
+/// Whether a word has the shape `NAME=…`.
+pub(super) fn is_declaration(raw: &Raw) -> bool {
+    let Some(Piece::Text { text, quoted: false }) = raw.first() else { return false };
+    text.iter()
+        .position(|byte| *byte == b'=')
+        .is_some_and(|end| is_name(text[..end].strip_suffix(b"+").unwrap_or(&text[..end])))
+}
+
+/// Whether what is assigned before these words may stay assigned.
+pub(super) fn keeps_assignments(words: &[Word]) -> bool {
+    words[0].known().is_none_or(|name| SPECIAL.contains(&name))
+}
+
+impl Walker<'_> {
+    pub(super) fn calls_function(&self, words: &[Word]) -> bool {
+        command(words)
+            .is_some_and(|(name, _, passes)| !passes && name.known().is_some_and(|name| self.functions.contains(name)))
+    }
+
+    /// What holds after a command that had this input.
+    pub(super) fn aftermath(&mut self, words: &[Word], input: Input, mut state: State) -> Flow {
+        if self.calls_function(words) {
+            self.function_effects.apply(&mut state);
+            return Flow::both(state);
+        }
+        let Some((name, arguments, _)) = command(words) else { return Flow::both(state) };
+        let Some(name) = name.known() else {
+            // A path is no command of the shell's own; any other name may be.
+            let is_path = name.parts().iter().any(|part| matches!(part, Part::Known(text) if text.contains(&b'/')));
+            if !is_path {
+                state.forget_all();
+            }
+            return Flow::both(state);
+        };
+        match name {
+            b"cd" | b"chdir" | b"pushd" => return self.moves(name, arguments, state),
+            b"popd" => state.move_to(Directory::Unknown),
+            b"exit" | b"return" | b"break" | b"continue" | b"logout" | b"bye" => state.reachable = false,
+            b"exec" if arguments.is_empty() => state.read_from(input),
+            b"exec" => state.reachable = false,
+            b"set" if arguments.is_empty() => {}
+            b"set" | b"shift" => state.lose_parameters(),
+            b"eval" => return self.evaluate(arguments, state),
+            b"." | b"source" => state.forget_all(),
+            b"trap" => self.trap(arguments, &mut state),
+            name if DECLARING.contains(&name) => {
+                arguments.iter().for_each(|argument| declare(name, argument, &mut state))
+            }
+            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"unset" | b"let" | b"wait" | b"vared"
+            | b"zparseopts" => {
+                arguments.iter().for_each(|argument| sets(argument, &mut state));
+                [b"REPLY".as_slice(), b"MAPFILE", b"OPTARG", b"OPTIND"].iter().for_each(|name| state.forget(name));
+            }
+            b"printf" if arguments.first().is_some_and(|first| first.could_start_with(b"-v")) => {
+                arguments.iter().take(2).for_each(|argument| sets(argument, &mut state));
+            }
+            _ => {}
+        }
+        Flow::both(state)
+    }
+
+    fn moves(&mut self, name: &[u8], arguments: &[Word], mut state: State) -> Flow {
+        let mut failure = state.clone();
+        failure.improbable = true;
+        let directory = match arguments {
+            // Exchanges or turns the stack.
+            [] if name == b"pushd" => Directory::Unknown,
+            arguments => self.changed(arguments, &state),
+        };
+        state.move_to(directory);
+        Flow { success: state, failure }
+    }
+
+    /// `eval`: its words are a script that runs here.
+    fn evaluate(&mut self, arguments: &[Word], mut state: State) -> Flow {
+        let Some((tree, complete)) = self.script_of(arguments) else {
+            state.forget_all();
+            return Flow::both(state);
+        };
+        self.complete &= complete;
+        self.learn_functions(&tree);
+        self.list(&tree, state)
+    }
+
+    /// `trap`: its first word is a script that may run at any time later.
+    fn trap(&mut self, arguments: &[Word], state: &mut State) {
+        let action = arguments.iter().find(|word| word.known() != Some(b"--"));
+        if action.is_none_or(|action| matches!(action.known(), Some(b"" | b"-" | b"-l" | b"-p"))) {
+            return;
+        }
+        let Some((tree, complete)) = self.script_of(action.map_or(&[], std::slice::from_ref)) else { return };
+        self.complete &= complete;
+        self.learn_functions(&tree);
+        if self.quiet {
+            self.list(&tree, state.clone());
+        } else if self.effects(&[&tree], state) != effect::Effects::default() {
+            state.forget_all();
+        }
+        let mut within = State::start();
+        within.forget_all();
+        within.input = Input::Unknown;
+        self.list(&tree, within);
+    }
+
+    fn script_of(&mut self, words: &[Word]) -> Option<(crate::shell::syntax::tree::List, bool)> {
+        let mut texts = Vec::new();
+        for word in words {
+            texts.push(word.known()?);
+        }
+        let text = texts.join(&b' ');
+        if !self.charge(text.len()) {
+            self.complete = false;
+            return None;
+        }
+        Some(crate::shell::syntax::read(&text, self.depth))
+    }
+}

@@ -1,0 +1,125 @@
+//! What a piece of script may change, found by a quiet walk: for loops, which come back, and functions, which come later.
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::Walker;
+use super::state::State;
+use crate::shell::script::{Directory, Input};
+use crate::shell::syntax::tree::{Body, List, Piece, literal};
+use crate::shell::syntax::{Node, visit};
+
+/// Changes to the state of a shell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Effects {
+    pub(super) names: BTreeSet<Vec<u8>>,
+    pub(super) directory: bool,
+    pub(super) parameters: bool,
+    pub(super) input: bool,
+    pub(super) everything: bool,
+}
+
+impl Effects {
+    /// What is still known when these changes may have happened, any number of times.
+    pub(super) fn apply(&self, state: &mut State) {
+        if self.everything {
+            state.forget_all();
+        }
+        self.names.iter().for_each(|name| state.forget(name));
+        if self.directory {
+            state.move_to(Directory::Unknown);
+        }
+        if self.parameters {
+            state.lose_parameters();
+        }
+        if self.input {
+            state.read_from(Input::Unknown);
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.directory |= other.directory;
+        self.parameters |= other.parameters;
+        self.input |= other.input;
+        self.everything |= other.everything;
+    }
+}
+
+impl Walker<'_> {
+    /// What these lists may change when they are run from this state again and again. Within a quiet walk nothing: the
+    /// walk itself finds it.
+    pub(super) fn effects(&mut self, lists: &[&List], state: &State) -> Effects {
+        if self.quiet {
+            return Effects::default();
+        }
+        let mut effects = self.once(lists, state);
+        // Once more with what the first time changed: a name of a command may have been among it.
+        let mut again = state.clone();
+        effects.apply(&mut again);
+        effects.add(self.once(lists, &again));
+        effects
+    }
+
+    fn once(&mut self, lists: &[&List], state: &State) -> Effects {
+        self.quietly(|walker, log| {
+            let state = state.logged(log);
+            lists.iter().for_each(|list| drop(walker.list(list, state.clone())));
+        })
+    }
+
+    /// Takes note of all functions that are defined anywhere in a tree.
+    pub(super) fn learn_functions(&mut self, list: &List) {
+        let (mut names, mut unnamed) = (Vec::new(), false);
+        visit(list, &mut |node| {
+            if let Node::Command(command) = node
+                && let Body::Function { name, .. } = &command.body
+            {
+                let name = literal(name);
+                unnamed |= name.is_none();
+                names.extend(name);
+            }
+        });
+        if unnamed {
+            self.complete = false;
+        }
+        if names.is_empty() {
+            return;
+        }
+        self.functions.extend(names);
+        let mut unknown = State::start();
+        unknown.forget_all();
+        let effects = self.quietly(|walker, log| {
+            visit(list, &mut |node| {
+                if let Node::Command(command) = node
+                    && let Body::Function { body, .. } = &command.body
+                {
+                    walker.command(body, unknown.logged(log));
+                }
+            });
+        });
+        self.function_effects.add(effects);
+    }
+
+    fn quietly(&mut self, walk: impl FnOnce(&mut Self, &Rc<RefCell<Effects>>)) -> Effects {
+        let log = Rc::<RefCell<Effects>>::default();
+        let (quiet, latest) = (std::mem::replace(&mut self.quiet, true), self.latest);
+        walk(self, &log);
+        (self.quiet, self.latest) = (quiet, latest);
+        log.take()
+    }
+}
+
+/// How much there is to walk.
+pub(super) fn size(list: &List) -> usize {
+    let mut size = 0_usize;
+    visit(list, &mut |node| {
+        size += match node {
+            Node::Piece(Piece::Text { text, .. }) => 1 + text.len(),
+            Node::Command(_) | Node::Piece(_) => 1,
+        };
+    });
+    size
+}

@@ -1,0 +1,108 @@
+//! Expansion of words. What they substitute is walked on the way.
+#![forbid(unsafe_code)]
+
+use super::Walker;
+use super::fields::Fields;
+use super::state::State;
+use crate::shell::script::Input;
+use crate::shell::syntax::tree::{Piece, Raw};
+use crate::shell::word::{Part, Word};
+
+impl Walker<'_> {
+    /// The words that a word becomes.
+    pub(super) fn fields(&mut self, raw: &Raw, state: &mut State) -> Vec<Word> {
+        let mut fields = Fields::default();
+        self.pieces(raw, state, &mut fields);
+        fields.words()
+    }
+
+    /// A word where nothing is split and nothing is a file name.
+    pub(super) fn single(&mut self, raw: &Raw, state: &mut State) -> Word {
+        let mut fields = Fields::single();
+        self.pieces(raw, state, &mut fields);
+        fields.word()
+    }
+
+    /// A word that stays one, and may be a pattern: the target of a redirection.
+    pub(super) fn target(&mut self, raw: &Raw, state: &mut State) -> Word {
+        let words = self.fields(raw, state);
+        match <[Word; 1]>::try_from(words) {
+            Ok([word]) => word,
+            Err(words) if words.is_empty() => Word::default(),
+            // A variable of several words: bash refuses it, dash takes it as one.
+            Err(_) => self.single(raw, state),
+        }
+    }
+
+    pub(super) fn pieces(&mut self, pieces: &[Piece], state: &mut State, into: &mut Fields) {
+        pieces.iter().for_each(|piece| self.piece(piece, state, into));
+    }
+
+    fn piece(&mut self, piece: &Piece, state: &mut State, into: &mut Fields) {
+        match piece {
+            Piece::Text { text, .. } => into.push(Part::Known(text.clone())),
+            Piece::Special(byte) => into.push(Part::Known(vec![*byte])),
+            Piece::Pattern(inner) => {
+                let word = self.single(inner, state);
+                match word.known() {
+                    Some(text) if into.single => into.push(Part::Known(text.to_vec())),
+                    Some(text) => into.push(Part::Pattern(text.to_vec())),
+                    None => into.push(Part::Unknown { splits: !into.single }),
+                }
+            }
+            Piece::Home(name) if name.is_empty() => {
+                let mut fields = Fields::single();
+                self.variable(b"HOME", true, state, &mut fields);
+                fields.word().parts().iter().for_each(|part| into.push(part.clone()));
+            }
+            Piece::Home(_) | Piece::Opaque => into.push(Part::Unknown { splits: false }),
+            Piece::Parameter(parameter) => self.parameter(parameter, state, into),
+            Piece::Substitution { list, quoted } => {
+                self.subshell(list, state);
+                into.push(Part::Unknown { splits: !quoted && !into.single });
+            }
+            Piece::Process { list, reads } => {
+                let input = if *reads { state.input } else { Input::Pipe(None) };
+                self.subshell(list, &state.with_input(input));
+                into.push(Part::Unknown { splits: false });
+            }
+            Piece::Arithmetic(inner) => {
+                self.single(inner, state);
+                assigned_in(inner).for_each(|name| state.forget(&name));
+                into.push(Part::Unknown { splits: false });
+            }
+            Piece::Array(words) => {
+                words.iter().for_each(|word| drop(self.fields(word, state)));
+                into.push(Part::Unknown { splits: false });
+            }
+        }
+    }
+
+    /// Whether so many more bytes may be put into words.
+    pub(super) fn charge(&mut self, bytes: usize) -> bool {
+        let total = if self.quiet { &mut self.substituted_quietly } else { &mut self.substituted };
+        *total = total.saturating_add(bytes);
+        *total <= super::SUBSTITUTED
+    }
+}
+
+/// The variables that arithmetic may assign: all in it, if anything is assigned.
+fn assigned_in(pieces: &[Piece]) -> impl Iterator<Item = Vec<u8>> {
+    let texts =
+        || pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text) } else { None });
+    let assigns = texts().any(|text| {
+        text.windows(2).any(|two| matches!(two, b"++" | b"--"))
+            || text.iter().enumerate().any(|(at, byte)| {
+                let before = at.checked_sub(1).map(|before| text[before]);
+                let shifts = at >= 2 && before == Some(text[at - 2]);
+                let compares = matches!(before, Some(b'=' | b'!')) || (matches!(before, Some(b'<' | b'>')) && !shifts);
+                *byte == b'=' && text.get(at + 1) != Some(&b'=') && !compares
+            })
+    });
+    let names: Vec<Vec<u8>> = texts()
+        .flat_map(|text| text.split(|byte| !crate::shell::syntax::in_name(*byte)))
+        .filter(|name| assigns && crate::shell::syntax::is_name(name))
+        .map(<[u8]>::to_vec)
+        .collect();
+    names.into_iter()
+}

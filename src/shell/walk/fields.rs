@@ -1,0 +1,86 @@
+//! From pieces to words: where unquoted text is split.
+#![forbid(unsafe_code)]
+
+use crate::shell::word::{Part, Word};
+
+/// Words that are being put together.
+#[derive(Default)]
+pub(super) struct Fields {
+    done: Vec<Word>,
+    current: Word,
+    /// Something was put into the current word, be it nothing in quotes.
+    open: bool,
+    /// All is one word: assignments, here-documents and the like.
+    pub(super) single: bool,
+}
+
+impl Fields {
+    pub(super) fn single() -> Self {
+        Self { single: true, ..Self::default() }
+    }
+
+    pub(super) fn push(&mut self, part: Part) {
+        self.open = true;
+        self.current.push(part);
+    }
+
+    pub(super) fn next_word(&mut self) {
+        if std::mem::take(&mut self.open) {
+            self.done.push(std::mem::take(&mut self.current));
+        }
+    }
+
+    /// The text of an unquoted variable: split at blanks, and a pattern if it looks like one.
+    pub(super) fn split(&mut self, text: &[u8]) {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
+        let mut pieces = text.split(is_blank).peekable();
+        while let Some(piece) = pieces.next() {
+            if !piece.is_empty() {
+                let special = piece.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['));
+                self.push(if special { Part::Pattern(piece.to_vec()) } else { Part::Known(piece.to_vec()) });
+            }
+            if pieces.peek().is_some() {
+                self.next_word();
+            }
+        }
+    }
+
+    /// A value in place of its variable.
+    pub(super) fn value(&mut self, value: &Word, splits: bool) {
+        if !splits {
+            self.open = true;
+        }
+        for part in value.parts() {
+            match part {
+                Part::Known(text) if splits => self.split(text),
+                Part::Variable { name, .. } => self.push(Part::Variable { name: name.clone(), splits }),
+                Part::Unknown { .. } => self.push(Part::Unknown { splits }),
+                part => self.push(part.clone()),
+            }
+        }
+    }
+
+    pub(super) fn words(mut self) -> Vec<Word> {
+        self.next_word();
+        self.done
+    }
+
+    /// All of it as one word.
+    pub(super) fn word(self) -> Word {
+        let mut words = self.words().into_iter();
+        let mut word = words.next().unwrap_or_default();
+        for next in words {
+            word.push(Part::Known(b" ".to_vec()));
+            word.append(&next);
+        }
+        word
+    }
+}
+
+/// How many bytes a part holds.
+pub(super) fn length(part: &Part) -> usize {
+    match part {
+        Part::Known(text) | Part::Pattern(text) | Part::Variable { name: text, .. } => text.len(),
+        Part::Unknown { .. } => 1,
+    }
+}

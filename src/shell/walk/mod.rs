@@ -1,0 +1,151 @@
+//! The walk through the tree in the order of execution: what is known of variables and of the directory goes along, and
+//! every simple command is noted where it is met. Branches are walked each from the state at their fork, and what they
+//! say differently is unknown behind them.
+#![forbid(unsafe_code)]
+
+mod assign;
+mod builtin;
+mod compound;
+mod declare;
+mod directory;
+mod effect;
+mod expand;
+mod fields;
+mod parameter;
+mod redirect;
+mod simple;
+mod state;
+
+use std::collections::BTreeSet;
+
+use self::effect::Effects;
+use self::state::{Flow, State};
+use super::script::{Input, Script, Simple, Surroundings};
+use super::syntax::tree::{Body, Command, Item, Link, List, Pipeline};
+
+/// How many bytes of variables' values may be put into words. Beyond it a variable is unknown, so that a script cannot
+/// say much more than its length.
+const SUBSTITUTED: usize = 1024 * 1024;
+
+/// How much may be walked again for the words of `for` loops, in about bytes. Beyond it the loop's variable is unknown.
+const REPEATED: usize = 64 * 1024;
+
+pub(super) struct Walker<'a> {
+    surroundings: &'a Surroundings,
+    commands: Vec<Simple>,
+    complete: bool,
+    /// The command that was noted last.
+    latest: usize,
+    functions: BTreeSet<Vec<u8>>,
+    function_effects: Effects,
+    substituted: usize,
+    substituted_quietly: usize,
+    repeated: usize,
+    /// How deep the walk is, so that a text that is evaluated cannot lead deeper than any other.
+    depth: usize,
+    /// Only the effects are wanted: nothing is noted.
+    quiet: bool,
+}
+
+/// All commands of a tree.
+pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings) -> Script {
+    let mut walker = Walker {
+        surroundings,
+        commands: Vec::new(),
+        complete,
+        latest: 0,
+        functions: BTreeSet::new(),
+        function_effects: Effects::default(),
+        substituted: 0,
+        substituted_quietly: 0,
+        repeated: 0,
+        depth: 0,
+        quiet: false,
+    };
+    walker.learn_functions(tree);
+    walker.list(tree, State::start());
+    Script { commands: walker.commands, complete: walker.complete }
+}
+
+impl Walker<'_> {
+    fn list(&mut self, list: &List, mut state: State) -> Flow {
+        self.depth += 1;
+        let mut flow = Flow::both(state.clone());
+        for item in &list.0 {
+            flow = if item.background {
+                // In a subshell: nothing comes back.
+                if !self.quiet {
+                    self.item(item, state.clone());
+                }
+                Flow::both(state)
+            } else {
+                self.item(item, state)
+            };
+            state = flow.clone().joined();
+        }
+        self.depth -= 1;
+        flow
+    }
+
+    fn item(&mut self, item: &Item, state: State) -> Flow {
+        let mut flow = self.pipeline(&item.first, state);
+        for (link, pipeline) in &item.rest {
+            flow = match link {
+                Link::And => {
+                    let next = self.pipeline(pipeline, flow.success);
+                    Flow { success: next.success, failure: flow.failure.join(next.failure) }
+                }
+                Link::Or => {
+                    let next = self.pipeline(pipeline, flow.failure);
+                    Flow { success: flow.success.join(next.success), failure: next.failure }
+                }
+            };
+        }
+        flow
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, state: State) -> Flow {
+        let flow = match pipeline.commands.as_slice() {
+            [] => Flow::both(state),
+            [command] => self.command(command, state),
+            commands => {
+                let mut piped = state.clone();
+                let mut last = state.clone();
+                // In a quiet walk only of the last one anything may come back.
+                for command in &commands[if self.quiet { commands.len() - 1 } else { 0 }..] {
+                    last = self.command(command, piped.clone()).joined();
+                    let simple = matches!(command.body, Body::Simple { .. });
+                    piped.input = Input::Pipe(simple.then_some(self.latest));
+                }
+                // Each runs in a subshell, but for the last one in some shells.
+                last.input = state.input;
+                last.reachable = true;
+                Flow::both(state.join(last))
+            }
+        };
+        if pipeline.negated { Flow { success: flow.failure, failure: flow.success } } else { flow }
+    }
+
+    fn command(&mut self, command: &Command, mut state: State) -> Flow {
+        // Whatever led here did happen.
+        state.improbable = false;
+        if let Body::Simple { assignments, words } = &command.body {
+            return self.simple(assignments, words, &command.redirections, state);
+        }
+        let input = state.input;
+        if !command.redirections.is_empty() {
+            self.redirections_alone(&command.redirections, &mut state);
+        }
+        let mut flow = self.compound(&command.body, state);
+        flow.success.input = input;
+        flow.failure.input = input;
+        flow
+    }
+
+    /// Commands whose variables and directory stay their own.
+    fn subshell(&mut self, list: &List, state: &State) {
+        if !self.quiet {
+            self.list(list, state.clone());
+        }
+    }
+}
