@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
-    ("config", &[]),
+    ("config", &["terms"]),
     ("rules", &["terms"]),
     ("invocation", &["program", "rules"]),
     ("git", &["terms"]),

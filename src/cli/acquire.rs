@@ -3,13 +3,13 @@
 
 use serde_json::json;
 
-use crate::exit;
-use crate::exit::Exit;
+use crate::config::Settings;
+use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
-use crate::run::{self, Context};
+use crate::run::{self, AskedTimes, Context};
 use crate::store::{Claim, Holding, Mode, Renewal, Request};
-use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, Times, show_duration};
+use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -20,9 +20,12 @@ use super::world::{CALL, World};
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
     World::with(context, options, |world| {
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
-        let ttl = verb.ttl.or(options.ttl);
-        let times = Times::new(ttl, None, None, None)
-            .map_err(|error| refuse(&report::misuse(&error.to_string(), "locked acquire --help"), exit::USAGE))?;
+        run::tell_ignored(context, &world.settings);
+        let asked = AskedTimes { ttl: verb.ttl.or(options.ttl), ..AskedTimes::default() };
+        let times = run::times(&asked, &world.settings).map_err(|error| {
+            let (refusal, status) = error.refusal("locked acquire --help");
+            refuse(&refusal, status)
+        })?;
         let resources = world.resources(&verb.resources)?;
         let operation =
             verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
@@ -43,7 +46,7 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
             gone: Vec::new(),
         };
         let grant = request.grant;
-        let granted = match ask(world, request, patience(options, verb))? {
+        let granted = match ask(world, request, patience(options, verb, &world.settings))? {
             Obtained::Granted { granted, .. } => granted,
             Obtained::Busy(busy) => {
                 let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
@@ -64,12 +67,12 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
     })
 }
 
-fn patience(options: &RunOptions, verb: &Acquire) -> Patience {
+fn patience(options: &RunOptions, verb: &Acquire, settings: &Settings) -> Patience {
     match verb.wait {
         _ if verb.no_wait => Patience::None,
         Some(wait) if wait.is_zero() => Patience::None,
         Some(wait) => Patience::Wait(wait),
-        None => options.patience(),
+        None => options.patience(settings),
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use serde_json::json;
 
+use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
@@ -18,7 +19,7 @@ use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 pub(super) fn explain(
     context: &Context,
     by_hand: &[ResourceName],
-    options: &dyn Fn() -> Result<Options, Exit>,
+    options: &dyn Fn(&Settings) -> Result<Options, Exit>,
     words: &[OsString],
     as_json: bool,
 ) -> Exit {
@@ -31,7 +32,8 @@ pub(super) fn explain(
     // Descriptor 1 is ours here, not the command's.
     let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None });
     let rule = class.rule;
-    let mut namer = Namer::new(Local::Peek, &env);
+    let said = run::said_scope(context);
+    let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
     let plan = match plan::draw(class, by_hand, cwd, &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
@@ -41,8 +43,12 @@ pub(super) fn explain(
     let text = match (&plan, as_json) {
         (Plan::PassThrough { reason }, true) => Ok(pass_json(reason, rule, program.as_deref())),
         (Plan::PassThrough { reason }, false) => Ok(pass_text(reason, rule, program.as_deref())),
-        (Plan::Hold(plan), true) => options().map(|options| hold_json(plan, &options, program.as_deref())),
-        (Plan::Hold(plan), false) => options().map(|options| hold_text(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), _) => {
+            run::settings_for(context, plan).and_then(|settings| options(&settings)).map(|options| {
+                let text = if as_json { hold_json } else { hold_text };
+                text(plan, &options, program.as_deref())
+            })
+        }
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }

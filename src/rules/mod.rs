@@ -34,3 +34,15 @@ pub fn classify(command: &Command<'_>) -> Classification {
         reason: "no rule knows this program".to_owned(),
     }
 }
+
+/// Is there a built-in rule of this name? All of a program's begin with its name and a dot.
+#[must_use]
+pub fn is_built_in(rule: &str) -> bool {
+    rule.split('.').next().is_some_and(knows)
+}
+
+/// Does a built-in rule know this program?
+#[must_use]
+pub fn knows(program: &str) -> bool {
+    program == "sops"
+}

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::{self, Places, StoreSetting};
+use crate::config::{Key, Settings, Shelf, StoreSetting};
 use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::{Patience, Witness};
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
+use crate::settle::Holds;
 use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId, Times};
@@ -22,11 +23,9 @@ use super::{Account, spool};
 ///
 /// # Errors
 /// When `--session` or `LOCKED_SESSION` makes no sense: the refusal to say.
-pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, Refusal> {
+pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings) -> Result<Session, Refusal> {
     let option = option.map(|id| OsString::from(id.whole()));
-    let places = Places::around(&env_of(context), &[]);
-    // A file that cannot be followed is refused where the store is asked for, which is where a session matters.
-    let own = config::session_variables(&places).unwrap_or_default();
+    let own = settings.words(Key::SessionEnv);
     let variables: Vec<Variable> = own.iter().map(|name| Variable::named(name)).chain(Variable::ready()).collect();
     let processes = ProcFs::new();
     let boot_id = context.clock.boot_id();
@@ -90,6 +89,8 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
+    /// The files of settings that were read.
+    pub shelf: Shelf,
 }
 
 /// The options of a run, checked.
@@ -115,19 +116,23 @@ pub struct Options {
     pub on_lost: Option<OsString>,
     /// `--conflict-exit-code`.
     pub conflict_status: i32,
+    /// How long a stopped job (Ctrl-Z) is renewed; one TTL when nobody says.
+    pub stopped_max: Duration,
+    /// How long what is kept stays, where the settings say.
+    pub holds: Holds,
+    /// What the files say, for what no option is there for.
+    pub settings: Settings,
 }
 
 impl Options {
-    /// How long a request waits when nobody says: 30 s.
-    pub const READY_WAIT: Duration = Duration::from_secs(30);
-
     /// The same over a store whose lock falls with a connection: that is found out at the next heartbeat, so heartbeats
     /// come every few seconds unless somebody says otherwise.
     #[must_use]
     pub fn over_a_session(&self) -> Self {
         let short = Times::new(Some(Duration::from_secs(30)), None, None, None);
         let times = short.ok().filter(|_| self.ready_times).unwrap_or(self.times);
-        Self { times, ..self.clone() }
+        let stopped_max = self.settings.length(Key::StoppedMax).unwrap_or(times.ttl);
+        Self { times, stopped_max, ..self.clone() }
     }
 }
 

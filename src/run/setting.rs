@@ -7,14 +7,13 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::canary;
-use crate::config::{self, Address, ConfigError, Places, StoreSetting};
+use crate::config::{Address, ConfigError, Layers, StoreSetting};
 use crate::exit::{self, Exit};
-use crate::git::Repository;
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal};
 use crate::store::StoreError;
 
-use super::{Context, arbiter, env_of};
+use super::{Context, arbiter, env_of, settings};
 
 /// How long the real sops may take to give the address out.
 const SOPS: Duration = Duration::from_secs(20);
@@ -46,9 +45,7 @@ impl NoSetting {
 
 /// The store for what this plan holds: that of the repositories of its files, or of the one around the working directory.
 pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<StoreSetting, NoSetting> {
-    let roots: Vec<&Path> = plan.files.iter().filter_map(|file| file.target.worktree()).collect();
-    let outside = plan.files.iter().any(|file| file.target.worktree().is_none());
-    if plan.files.is_empty() { store_here(context) } else { found(context, &roots, outside) }
+    found(context, &settings::layers_for(context, plan).map_err(NoSetting::Wrong)?)
 }
 
 /// The store of the repository around the working directory.
@@ -56,10 +53,7 @@ pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<StoreSettin
 /// # Errors
 /// See [`NoSetting`].
 pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
-    // A repository that cannot be read sets nothing; whoever names something in it is told.
-    let repository = Repository::around(&context.invocation.cwd).ok().flatten();
-    let root = repository.as_ref().map(|repository| &*repository.worktree_root);
-    store_for(context, root.as_slice())
+    found(context, &settings::layers_here(context).map_err(NoSetting::Wrong)?)
 }
 
 /// The store of these work trees.
@@ -67,15 +61,13 @@ pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
 /// # Errors
 /// See [`NoSetting`].
 pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoSetting> {
-    found(context, roots, roots.is_empty())
+    found(context, &settings::layers(context, roots, roots.is_empty()).map_err(NoSetting::Wrong)?)
 }
 
-/// `outside`: something lies in no work tree.
-fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetting, NoSetting> {
+fn found(context: &Context, layers: &Layers) -> Result<StoreSetting, NoSetting> {
     let around = env_of(context);
     let env = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
-    let mut setting =
-        config::store(&env, &Places { outside, ..Places::around(&env, roots) }).map_err(NoSetting::Wrong)?;
+    let mut setting = layers.store(&env).map_err(NoSetting::Wrong)?;
     setting.advisory |= context.advisory;
     if setting.via.is_some() {
         setting.ssh = arbiter::real(context, "ssh");

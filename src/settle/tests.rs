@@ -19,7 +19,16 @@ fn of(name: &str, verdict: Option<Verdict>) -> Finding {
 
 fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
     let ttl = Duration::from_secs(1800);
-    let decision = decide(&Facts { outcome, succeeded, findings, open: &[], keep_asked, remote: false, ttl });
+    let decision = decide(&Facts {
+        outcome,
+        succeeded,
+        findings,
+        open: &[],
+        keep_asked,
+        remote: false,
+        ttl,
+        holds: Holds::default(),
+    });
     (decision.ending, decision.exit)
 }
 
@@ -63,6 +72,7 @@ fn a_bad_file_is_quarantined_whatever_the_program_said_and_the_sound_one_is_not(
             keep_asked: false,
             remote: false,
             ttl,
+            holds: Holds::default(),
         });
         assert_eq!(decision.ending, rest, "{outcome:?}");
         assert_eq!(decision.exit, Exit::Code(exit::QUARANTINED));
@@ -79,8 +89,16 @@ fn every_bad_file_is_told_and_its_hard_link_s_name_goes_with_it() {
     let findings = [linked, of("y", Some(Verdict::Bad(Fault::Plaintext)))];
     let ttl = Duration::from_secs(1800);
     let outcome = Outcome::Exited(1);
-    let facts =
-        Facts { outcome, succeeded: false, findings: &findings, open: &[], keep_asked: false, remote: false, ttl };
+    let facts = Facts {
+        outcome,
+        succeeded: false,
+        findings: &findings,
+        open: &[],
+        keep_asked: false,
+        remote: false,
+        ttl,
+        holds: Holds::default(),
+    };
     let decision = decide(&facts);
     let names: Vec<_> = decision.apart.iter().map(|(resource, _)| resource.to_string()).collect();
     assert_eq!(names, ["sops:x", "sops:link/1", "sops:y"]);
@@ -116,7 +134,16 @@ fn an_edit_that_another_command_left_open_stays_open() {
     let open = ["/r/x.env.sops".to_owned()];
     let ttl = Duration::from_secs(1800);
     let outcome = Outcome::Exited(0);
-    let facts = Facts { outcome, succeeded: true, findings: &[], open: &open, keep_asked: false, remote: false, ttl };
+    let facts = Facts {
+        outcome,
+        succeeded: true,
+        findings: &[],
+        open: &open,
+        keep_asked: false,
+        remote: false,
+        ttl,
+        holds: Holds::default(),
+    };
     assert!(matches!(decide(&facts).ending, Ending::Keep { takeable: false, .. }));
     let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
     assert!(decide(&Facts { findings: &bad, ..facts }).quarantine().is_some(), "worse comes first");
@@ -126,8 +153,16 @@ fn an_edit_that_another_command_left_open_stays_open() {
 fn what_cannot_be_stopped_lets_nobody_in() {
     let ttl = Duration::from_secs(1800);
     let stuck = Outcome::Stuck { cause: Cause::Deadline, pid: 123 };
-    let facts =
-        |outcome, remote| Facts { outcome, succeeded: false, findings: &[], open: &[], keep_asked: true, remote, ttl };
+    let facts = |outcome, remote| Facts {
+        outcome,
+        succeeded: false,
+        findings: &[],
+        open: &[],
+        keep_asked: true,
+        remote,
+        ttl,
+        holds: Holds::default(),
+    };
     for (outcome, remote, reason) in [
         (stuck, false, "process 123 could not be stopped"),
         (stuck, true, "process 123 could not be stopped"),

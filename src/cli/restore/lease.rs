@@ -54,8 +54,9 @@ impl Hold {
         state: &StateDir,
         target: &Target,
     ) -> Result<Self, Exit> {
-        let session =
-            run::session(context, options.session.map(SessionId)).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+        let settings = run::settings_of(context, target.worktree())?;
+        let session = run::session(context, options.session.map(SessionId), &settings)
+            .map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let mut resources: Vec<Resource> = target.resources().cloned().collect();
         let roots = target.worktree();
         let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
@@ -82,7 +83,7 @@ impl Hold {
             operation: "locked restore".to_owned(),
             rule: None,
         };
-        let (holding, carried) = ask(context, options.patience(), state, store.as_mut(), owner, resources)?;
+        let (holding, carried) = ask(context, options.patience(&settings), state, store.as_mut(), owner, resources)?;
         Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried })) })
     }
 
