@@ -7,6 +7,7 @@ mod world;
 mod architecture;
 mod canary;
 mod cli;
+mod config;
 mod creation;
 mod differential;
 mod docs;

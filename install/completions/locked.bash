@@ -25,6 +25,9 @@ _locked() {
             locked,completions)
                 cmd="locked__subcmd__completions"
                 ;;
+            locked,config)
+                cmd="locked__subcmd__config"
+                ;;
             locked,explain)
                 cmd="locked__subcmd__explain"
                 ;;
@@ -52,6 +55,24 @@ _locked() {
             locked,store)
                 cmd="locked__subcmd__store"
                 ;;
+            locked__subcmd__config,help)
+                cmd="locked__subcmd__config__subcmd__help"
+                ;;
+            locked__subcmd__config,show)
+                cmd="locked__subcmd__config__subcmd__show"
+                ;;
+            locked__subcmd__config,trust)
+                cmd="locked__subcmd__config__subcmd__trust"
+                ;;
+            locked__subcmd__config__subcmd__help,help)
+                cmd="locked__subcmd__config__subcmd__help__subcmd__help"
+                ;;
+            locked__subcmd__config__subcmd__help,show)
+                cmd="locked__subcmd__config__subcmd__help__subcmd__show"
+                ;;
+            locked__subcmd__config__subcmd__help,trust)
+                cmd="locked__subcmd__config__subcmd__help__subcmd__trust"
+                ;;
             locked__subcmd__help,acquire)
                 cmd="locked__subcmd__help__subcmd__acquire"
                 ;;
@@ -60,6 +81,9 @@ _locked() {
                 ;;
             locked__subcmd__help,completions)
                 cmd="locked__subcmd__help__subcmd__completions"
+                ;;
+            locked__subcmd__help,config)
+                cmd="locked__subcmd__help__subcmd__config"
                 ;;
             locked__subcmd__help,explain)
                 cmd="locked__subcmd__help__subcmd__explain"
@@ -87,6 +111,12 @@ _locked() {
                 ;;
             locked__subcmd__help,store)
                 cmd="locked__subcmd__help__subcmd__store"
+                ;;
+            locked__subcmd__help__subcmd__config,show)
+                cmd="locked__subcmd__help__subcmd__config__subcmd__show"
+                ;;
+            locked__subcmd__help__subcmd__config,trust)
+                cmd="locked__subcmd__help__subcmd__config__subcmd__trust"
                 ;;
             locked__subcmd__help__subcmd__store,check)
                 cmd="locked__subcmd__help__subcmd__store__subcmd__check"
@@ -155,7 +185,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore store completions help"
+            opts="-r -n -N -q -v -h -V --resource --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore store config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -278,6 +308,104 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        locked__subcmd__config)
+            opts="-h --help show trust help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__help)
+            opts="show trust help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__help__subcmd__trust)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__show)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__trust)
+            opts="-h --list --remove --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         locked__subcmd__explain)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -293,7 +421,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help)
-            opts="run explain status history acquire renew release check restore store completions help"
+            opts="run explain status history acquire renew release check restore store config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -337,6 +465,48 @@ _locked() {
         locked__subcmd__help__subcmd__completions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__config)
+            opts="show trust"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__config__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__config__subcmd__trust)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -118,6 +118,15 @@ impl File {
         Ok(Self { document, entries, tables })
     }
 
+    /// The names of what it sets, each once.
+    #[must_use]
+    pub fn sets(&self) -> Vec<&'static str> {
+        let keys = self.entries.iter().map(|entry| entry.key).chain(self.tables.iter().map(|head| head.key));
+        let mut names: Vec<&'static str> = keys.map(Key::name).collect();
+        names.dedup();
+        names
+    }
+
     /// The value of a key.
     pub(super) fn value(&self, key: Key) -> Option<&Value> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)

@@ -68,6 +68,8 @@ pub enum Source {
         /// Whose.
         layer: Layer,
     },
+    /// The repository's origin.
+    Origin,
     /// A variable of this name.
     Variable(String),
     /// An option, as it is typed.
@@ -78,6 +80,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => f.write_str("built in"),
+            Self::Origin => f.write_str("origin"),
             // Debug quotes what does not print.
             Self::File { path, line, .. } => write!(f, "{path:?} line {line}"),
             Self::Variable(name) => f.write_str(name),

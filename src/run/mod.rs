@@ -31,7 +31,7 @@ pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, store_for, store_here};
-pub use settings::{layers_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
+pub use settings::{layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 

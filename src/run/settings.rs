@@ -62,6 +62,12 @@ fn root_here(context: &Context) -> Option<PathBuf> {
     Repository::around(&context.invocation.cwd).ok().flatten().map(|repository| repository.worktree_root)
 }
 
+/// The scope that the origin of the repository around the working directory gives.
+#[must_use]
+pub fn origin_here(context: &Context) -> Option<String> {
+    Known(context).origin(&root_here(context)?)
+}
+
 /// What counts for this plan. What stands in the way has been said, and so has what does not count.
 pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<Settings, Exit> {
     let settings = settings_for(context, plan)?;

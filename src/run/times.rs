@@ -75,7 +75,7 @@ pub fn times(asked: &AskedTimes, settings: &Settings) -> Result<Times, NoTimes> 
 
 fn weight(source: &Source) -> u8 {
     match source {
-        Source::BuiltIn => 0,
+        Source::BuiltIn | Source::Origin => 0,
         Source::File { layer: Layer::System, .. } => 1,
         Source::File { layer: Layer::User, .. } => 2,
         Source::File { layer: Layer::Repository, .. } => 3,

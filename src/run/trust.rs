@@ -32,10 +32,10 @@ pub struct Trusted {
     pub at_ms: i64,
 }
 
-/// The work tree around a directory.
+/// The repository around a directory, which may be spelled in any way: however one comes there, it has one name.
 #[must_use]
 pub fn root_around(directory: &Path) -> Option<Repository> {
-    Repository::around(directory).ok().flatten()
+    Repository::around(&std::fs::canonicalize(directory).ok()?).ok().flatten()
 }
 
 /// Is the content of this file trusted? Whoever cannot say says no.

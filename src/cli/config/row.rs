@@ -73,8 +73,12 @@ impl Teller<'_> {
             Key::Grace => {
                 length(times.grace, self.time(key, options.grace, times.grace, ("grace", "--grace", "LOCKED_GRACE")))
             }
-            Key::StoppedMax if self.settings.value(key).is_none() => length(times.ttl, Source::BuiltIn),
-            Key::RemoteHold if self.settings.value(key).is_none() => length(times.ttl, Source::BuiltIn),
+            Key::Scope if self.settings.value(key).is_none() => {
+                run::origin_here(self.context).map(|scope| Sourced { value: Value::Text(scope), from: Source::Origin })
+            }
+            Key::StoppedMax | Key::RemoteHold if self.settings.value(key).is_none() => {
+                length(times.ttl, Source::BuiltIn)
+            }
             Key::Canary if options.no_canary => {
                 let from = self.typed("no_canary", "--no-canary", "LOCKED_NO_CANARY");
                 Some(Sourced { value: Value::Flag(false), from })

@@ -42,7 +42,8 @@ fn add(context: &Context, repository: &Repository, as_json: bool) -> Result<Exit
         return Err(refuse(&report::misuse(&what, "there is nothing to trust"), exit::USAGE));
     };
     let trusted = run::trust(context, repository, &file).map_err(|error| down(&error))?;
-    let text = format!("trusted {} as it is now ({})", quoted(&path), &trusted.digest.as_str()[..12]);
+    let sets = if file.sets().is_empty() { "nothing".to_owned() } else { file.sets().join(", ") };
+    let text = format!("trusted {} as it is now ({}); it sets {sets}", quoted(&path), &trusted.digest.as_str()[..12]);
     Ok(answer(as_json, &value(&trusted, true), Some(text)))
 }
 

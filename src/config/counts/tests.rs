@@ -150,7 +150,7 @@ fn hosts_come_together_and_the_later_name_counts() {
         reading("hosts = { b = \"3\", c = \"4\" }", Standing::Trusted),
     ];
     let Value::Names(names) = counted(&readings).expect("counted").values[&Key::Hosts].value.clone() else { panic!() };
-    assert_eq!(names.into_iter().map(|(_, host)| host).collect::<Vec<_>>(), ["1", "3", "4"]);
+    assert_eq!(names.into_values().collect::<Vec<_>>(), ["1", "3", "4"]);
 }
 
 #[test]

@@ -43,8 +43,7 @@ fn fragments_are_heard_before_the_user() {
     assert_eq!(minutes(Key::Wait), Some(120));
     assert_eq!(minutes(Key::Grace), Some(1));
     assert_eq!(minutes(Key::Heartbeat), None);
-    assert_eq!(all.length_or_ready(Key::KeepFor), crate::settle::KEEP_FOR);
-    assert_eq!(all.length_or_ready(Key::MaxHold), crate::settle::MAX_HOLD);
+    assert_eq!(all.length_or_ready(Key::KeepFor).as_secs(), 300);
     let layer = |key| match &all.value(key).expect("a value").from {
         Source::File { layer, .. } => *layer,
         other => panic!("{other}"),
