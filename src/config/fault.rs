@@ -17,10 +17,20 @@ pub(super) fn fault(message: &str) -> String {
     ] {
         if let Some(rest) = message.strip_prefix(opening) {
             let expected = rest.rsplit_once(", expected ").map_or("another", |(_, expected)| expected);
-            return format!("{what}, expected {}", expected.replace('`', "\""));
+            return format!("{what}, expected {}", ours(expected));
         }
     }
     message.lines().next().filter(|line| !line.is_empty()).unwrap_or("it is no TOML").to_owned()
+}
+
+/// What the reader expects, in words of TOML.
+fn ours(expected: &str) -> String {
+    match expected {
+        "a sequence" => "a list".to_owned(),
+        "a map" => "a table".to_owned(),
+        of_rust if of_rust.starts_with("struct ") => "a table".to_owned(),
+        words => words.replace('`', "\""),
+    }
 }
 
 /// "`stor`, expected one of `scope`, `store`": a key that nobody knows, the nearest that is known, else all of them. The
@@ -61,6 +71,7 @@ mod tests {
                 "unknown variant `hunter2`, expected `deny` or `local`",
                 "an unknown word, expected \"deny\" or \"local\"",
             ),
+            ("invalid type: string \"hunter2\", expected struct Store", "a value of the wrong type, expected a table"),
             ("missing field `key`", "missing field `key`"),
             ("", "it is no TOML"),
         ] {

@@ -149,10 +149,13 @@ fn check(document: &Document, written: &Written) -> Result<(), ConfigError> {
     for alias in written.hosts.iter().flat_map(|hosts| hosts.get_ref().keys()) {
         Host::read(alias.get_ref()).ok_or_else(|| wrong(alias.span(), Host::EXPECTED))?;
     }
-    match written.session.env.iter().flat_map(|env| env.get_ref()).all(|name| name::is_name(name)) {
-        true => Ok(()),
-        false => Err(ConfigError::NoName { path: document.path.clone(), key: Key::SessionEnv.name() }),
+    let no_name = |key| ConfigError::NoName { path: document.path.clone(), key };
+    let names = written.session.env.iter().flat_map(|env| env.get_ref());
+    if !names.into_iter().all(|name| name::is_name(name)) {
+        return Err(no_name(Key::SessionEnv.name()));
     }
+    let variable = written.store.as_ref().and_then(|store| store.get_ref().url_env.as_ref());
+    if variable.is_some_and(|name| !name::is_name(name)) { Err(no_name("store.url_env")) } else { Ok(()) }
 }
 
 fn heads(lines: &Lines, written: &Written) -> Vec<Head> {

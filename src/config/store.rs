@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::counts::{BuiltIn, Reading, Standing};
 use super::file::{InSops, Store};
-use super::{ConfigError, Key, Layers, NoGround, Places, Shelf, Value, name};
+use super::{ConfigError, Key, Layers, NoGround, Places, Shelf, Value};
 
 /// Where the store is, as far as the settings say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -163,9 +163,6 @@ pub(super) fn foreign(store: &Store) -> Option<&'static str> {
 }
 
 fn in_variable(path: &Path, variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<String, ConfigError> {
-    if !name::is_name(variable) {
-        return Err(ConfigError::NoName { path: path.to_owned(), key: "store.url_env" });
-    }
     let unset = || ConfigError::Unset { path: path.to_owned(), variable: variable.to_owned() };
     let value = env(variable).filter(|value| !value.is_empty()).ok_or_else(unset)?;
     value.into_string().map_err(|_| ConfigError::NotText(variable.to_owned()))

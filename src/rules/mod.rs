@@ -44,5 +44,5 @@ pub fn is_built_in(rule: &str) -> bool {
 /// Does a built-in rule know this program?
 #[must_use]
 pub fn knows(program: &str) -> bool {
-    program == "sops"
+    sops::is_sops(program.as_ref())
 }

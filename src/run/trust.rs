@@ -1,8 +1,9 @@
 //! What people have vouched for: the content of a repository's settings, by digest, in this repository and no other.
 //!
 //! One file for each in `trusted` below the state directory (0700, the file 0600), so that two who trust at once lose
-//! nothing. The name binds the content to the repository's common git directory: all its work trees share it, and a copy
-//! of the same text elsewhere (beside other scripts, or another SOPS file with the store's address) is not trusted.
+//! nothing. The name binds the content to the repository: all work trees that it knows of share it, and a copy of the same
+//! text elsewhere (beside other scripts, or another SOPS file with the store's address) is not trusted, also where its
+//! `.git` says that it belongs to the repository that is.
 #![forbid(unsafe_code)]
 
 use std::io::Write as _;
@@ -24,7 +25,7 @@ use super::{Context, env_of};
 pub struct Trusted {
     /// The settings, as they were found; percent-encoded where the path does not print.
     pub file: String,
-    /// The common git directory, in the same way.
+    /// The common git directory, or the work tree where that does not know of it; in the same way.
     pub repository: String,
     /// The digest of the content.
     pub digest: Digest,
@@ -46,7 +47,7 @@ pub(super) fn is_trusted(context: &Context, file: &File) -> bool {
     let digest = file.document.digest();
     let path = state.path().join(PLACE).join(called(&repository, &digest));
     let _as_owner = state.as_owner();
-    read(&path).is_some_and(|trusted| trusted.digest == digest && trusted.repository == shown(&repository.common_dir))
+    read(&path).is_some_and(|trusted| trusted.digest == digest && trusted.repository == shown(&identity(&repository)))
 }
 
 /// Trusts the content of this file.
@@ -60,7 +61,7 @@ pub fn trust(context: &Context, repository: &Repository, file: &File) -> Result<
     let path = directory.join(called(repository, &digest));
     let trusted = Trusted {
         file: shown(&file.document.path),
-        repository: shown(&repository.common_dir),
+        repository: shown(&identity(repository)),
         digest,
         at_ms: context.clock.wall_ms(),
     };
@@ -75,7 +76,7 @@ pub fn trust(context: &Context, repository: &Repository, file: &File) -> Result<
 /// A record cannot be removed.
 pub fn untrust(context: &Context, repository: &Repository) -> Result<usize, StoreError> {
     let Some(state) = StateDir::existing(&env_of(context))? else { return Ok(0) };
-    let ours = shown(&repository.common_dir);
+    let ours = shown(&identity(repository));
     let mut gone = 0;
     let _as_owner = state.as_owner();
     for (path, trusted) in records(&state) {
@@ -99,6 +100,21 @@ pub fn trusted(context: &Context) -> Result<Vec<Trusted>, StoreError> {
     Ok(found)
 }
 
+/// What stands for the repository. A work tree says itself where its repository is, and may lie; it belongs to one when it
+/// holds it, or when that one has written down where the work tree is (gitrepository-layout(5), `worktrees/<id>/gitdir`).
+fn identity(repository: &Repository) -> PathBuf {
+    let dot_git = repository.worktree_root.join(".git");
+    let holds = repository.git_dir == dot_git && repository.common_dir == dot_git;
+    let is_known = || {
+        let listed = repository.git_dir.parent() == Some(&repository.common_dir.join("worktrees"));
+        let back = std::fs::read_to_string(repository.git_dir.join("gitdir")).unwrap_or_default();
+        // Newer versions of git may write it relative to the directory of the file.
+        listed
+            && std::fs::canonicalize(repository.git_dir.join(back.trim_end_matches('\n'))).is_ok_and(|it| it == dot_git)
+    };
+    if holds || is_known() { repository.common_dir.clone() } else { repository.worktree_root.clone() }
+}
+
 /// Below the state directory.
 const PLACE: &str = "trusted";
 
@@ -108,8 +124,8 @@ fn shown(path: &Path) -> String {
 
 /// The name of the record of this content in this repository.
 fn called(repository: &Repository, digest: &Digest) -> String {
-    let place = repository.common_dir.as_os_str().as_encoded_bytes();
-    Digest::of(&[digest.as_str().as_bytes(), b"\0", place].concat()).to_string()
+    let place = identity(repository);
+    Digest::of(&[digest.as_str().as_bytes(), b"\0", place.as_os_str().as_encoded_bytes()].concat()).to_string()
 }
 
 fn records(state: &StateDir) -> Vec<(PathBuf, Trusted)> {

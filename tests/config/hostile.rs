@@ -111,6 +111,7 @@ fn what_leads_to_another_lock_stops_writers_and_no_reader() {
         "store = { url_env = \"HOME\", via = \"ssh://hunter2@evil.example.org\" }",
         "store = { url_env = \"HOME\", advisory = true }",
         "scope = \"github.com/acme/hunter2\"",
+        "store = { url_env = \"hunter2\\u001b[2J\" }",
     ] {
         repository(&stage, settings);
         only_reads_go_on(&stage, settings);

@@ -58,6 +58,40 @@ fn trust_is_for_this_repository_with_all_its_work_trees_and_for_no_copy() {
     assert_eq!(ttl(&stage, &[], &copy), "30m", "the same text beside other files");
 }
 
+/// A checkout that says of itself that it is the trusted repository, in the two ways in which git can be told.
+#[test]
+fn a_checkout_that_lies_about_its_repository_is_not_trusted() {
+    let stage = Stage::new();
+    repository(&stage, SETTINGS);
+    stage.commit("settings");
+    silent(&mut config(&stage, &["trust"]));
+    let root = fs::canonicalize(stage.world.root()).expect("root");
+    let (file, directory, taken) = (root.join("file"), root.join("directory"), root.join("taken"));
+    let side = root.join("side");
+    let git = root.join("work/.git");
+    stage.world.git(&root.join("work"), &["worktree", "add", "-q", "-b", "side", side.to_str().expect("UTF-8")]);
+    for liar in [&file, &directory, &taken] {
+        fs::create_dir(liar).expect("directory");
+        fs::write(liar.join(".locked.toml"), SETTINGS).expect("settings");
+    }
+    fs::write(file.join(".git"), format!("gitdir: {}\n", git.display())).expect("written");
+    fs::create_dir(directory.join(".git")).expect("directory");
+    fs::write(directory.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
+    fs::write(directory.join(".git/commondir"), format!("{}\n", git.display())).expect("written");
+    // One that takes the place of a work tree which the repository knows, elsewhere.
+    fs::write(taken.join(".git"), format!("gitdir: {}\n", git.join("worktrees/side").display())).expect("written");
+    for liar in [&file, &directory, &taken] {
+        assert_eq!(ttl(&stage, &[], liar), "30m", "{}", liar.display());
+    }
+    assert_eq!(ttl(&stage, &[], &side), "4m");
+    // Trusted for itself, it is; and the repository's own trust is not touched by taking that back.
+    silent(config(&stage, &["trust"]).current_dir(&file));
+    assert_eq!(ttl(&stage, &[], &file), "4m");
+    silent(config(&stage, &["trust", "--remove"]).current_dir(&file));
+    assert_eq!(ttl(&stage, &[], &file), "30m");
+    assert_eq!(ttl(&stage, &[], &stage.world.work()), "4m");
+}
+
 #[test]
 fn patterns_of_the_user_and_of_the_variable_trust_without_a_record() {
     let stage = Stage::new();

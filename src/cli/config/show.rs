@@ -103,14 +103,8 @@ fn as_text(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)]) -> 
     lines.join("\n")
 }
 
-/// `{"url_env": "DB"}` as people read it.
+/// `{"url_env": "DB"}` as people read it; a text in quotes, in which nothing reaches a terminal that would not show.
 fn plain(value: &Json) -> String {
-    match value.as_object() {
-        Some(map) => map
-            .iter()
-            .map(|(name, value)| format!("{name} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
-            .collect::<Vec<_>>()
-            .join(", "),
-        None => value.to_string(),
-    }
+    let Some(map) = value.as_object() else { return value.to_string() };
+    map.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
