@@ -2,6 +2,8 @@
 //! nobody has vouched for may only add: it came with whatever one checked out.
 #![forbid(unsafe_code)]
 
+mod tables;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -74,25 +76,6 @@ pub(super) struct Counted {
     pub(super) ignored: Vec<Ignored>,
 }
 
-/// Keys of a `[[rule]]` or `[[zone]]` that say on what terms something is held, let something pass, or run a command; the
-/// others say what is held, which only adds.
-const TERMS: [&str; 14] = [
-    "canary",
-    "follow",
-    "give_back",
-    "hold_for",
-    "keep",
-    "keep_for",
-    "on_lost",
-    "pass",
-    "remote",
-    "replaces",
-    "safe",
-    "sessions",
-    "ttl",
-    "wait",
-];
-
 /// What counts of these, the weakest first.
 ///
 /// # Errors
@@ -107,7 +90,7 @@ pub(super) fn what_counts(readings: &[Reading], built_in: &BuiltIn<'_>) -> Resul
         }
         let below = counted.tables.len();
         for head in &reading.file.tables {
-            table(&mut counted, reading, head, below, built_in);
+            tables::table(&mut counted, reading, head, below, built_in);
         }
     }
     Ok(counted)
@@ -187,51 +170,6 @@ fn joined(before: Option<&Value>, value: &Value, untrusted: bool) -> Value {
             Value::Words(before.iter().chain(more).cloned().collect())
         }
         _ => value.clone(),
-    }
-}
-
-fn table(counted: &mut Counted, reading: &Reading, head: &Head, below: usize, built_in: &BuiltIn<'_>) {
-    let adds_only = reading.standing == Standing::Untrusted;
-    let from = reading.file.source(head.line);
-    let mut without = Vec::new();
-    if adds_only {
-        let ignored = |inner, why| Ignored { key: head.key, inner, from: from.clone(), why, if_trusted: true };
-        // What the same file says of it twice is its own affair.
-        if head.key.untrusted() == Untrusted::Nothing || is_taken(&counted.tables[..below], head, built_in) {
-            counted.ignored.push(ignored(None, head.key.why()));
-            return;
-        }
-        without = TERMS.into_iter().filter(|term| head.sets.iter().any(|set| set == term)).collect();
-        let why = "an untrusted file says what is held, not on what terms";
-        counted.ignored.extend(without.iter().map(|&term| ignored(Some(term), why)));
-    }
-    counted.tables.push(Table { file: Arc::clone(&reading.file), head: head.clone(), without, adds_only });
-}
-
-/// Does it take the name of one that is there already? What has no name takes none, but for a program: that is how the
-/// command lines of that program are read, and read differently they may pass.
-fn is_taken(below: &[Table], head: &Head, built_in: &BuiltIn<'_>) -> bool {
-    let Some(name) = &head.name else { return head.key == Key::Program };
-    let same = |table: &Table| match head.key {
-        Key::Program => table.names_program(name),
-        key => table.head.key == key && table.head.name.as_ref() == Some(name),
-    };
-    let ready = match head.key {
-        Key::Rule => (built_in.rule)(name),
-        Key::Program => (built_in.program)(name),
-        _ => false,
-    };
-    ready || below.iter().any(same)
-}
-
-impl Table {
-    /// Does it say something of this program: how it is read, or what it locks?
-    fn names_program(&self, program: &str) -> bool {
-        match self.head.key {
-            Key::Program => self.head.name.as_deref() == Some(program),
-            Key::Rule => self.head.program.iter().any(|it| it == program),
-            _ => false,
-        }
     }
 }
 

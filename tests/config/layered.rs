@@ -166,6 +166,22 @@ fn a_failed_program_s_lease_is_kept_as_long_as_the_settings_say() {
     assert!(text(&output.stderr).contains("for 9m"), "{}", text(&output.stderr));
 }
 
+#[test]
+fn an_open_edit_is_kept_as_long_as_the_settings_say() {
+    let stage = Stage::new();
+    let home = user(&stage, "max_hold = \"9m\"\n");
+    let with = |words: &[&str]| {
+        let mut command = stage.locked(1);
+        command.args(words).args(DOTENV).args(["-i", FILE]).env("XDG_CONFIG_HOME", &home);
+        command
+    };
+    let left = || stage.status()[0]["expires_in_ms"].as_u64().expect("a time");
+    ends(&mut with(&["sops", "decrypt"]), 0);
+    assert!(left() <= 540_000, "{}", left());
+    ends(&mut with(&["sops", "encrypt"]), 0);
+    assert!(stage.status().is_empty());
+}
+
 /// The room of settings tells them, the rooms that go by them have them: they are the same.
 #[test]
 fn the_ready_values_are_those_of_the_rooms_that_go_by_them() {

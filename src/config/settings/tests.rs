@@ -3,8 +3,7 @@
 
 use serde::Deserialize;
 
-use super::super::layers::{Layer, Layers, NoGround, Places, Shelf};
-use super::super::{BuiltIn, ConfigError};
+use super::super::{BuiltIn, ConfigError, Layer, Layers, NoGround, Places, Shelf};
 use super::*;
 
 #[derive(Debug, Deserialize)]
