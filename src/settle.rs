@@ -99,6 +99,16 @@ impl Decision {
         Self { ending, apart: Vec::new(), exit, tellings: telling.into_iter().collect() }
     }
 
+    /// The same where nothing can be kept: what a ledger would have kept for the session is free again.
+    pub fn unkept(mut self) -> Self {
+        let endings = self.apart.iter_mut().map(|(_, ending)| ending).chain([&mut self.ending]);
+        for ending in endings.filter(|ending| matches!(ending, Ending::Keep { .. })) {
+            *ending = Ending::Release(Ended::Failed);
+        }
+        self.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+        self
+    }
+
     /// Why something of it is quarantined, if it is.
     #[must_use]
     pub fn quarantine(&self) -> Option<&str> {

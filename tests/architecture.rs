@@ -73,7 +73,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "git",
         ],
     ),
-    ("seam", &["clock", "config", "holder", "lease", "run", "state", "store", "terms"]),
+    ("seam", &["clock", "config", "holder", "lease", "program", "run", "state", "store", "terms"]),
     ("main", &["cli", "invocation", "supervise"]),
 ];
 

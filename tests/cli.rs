@@ -7,6 +7,7 @@ mod help;
 mod manual;
 mod mask;
 mod refusals;
+mod schema;
 mod store;
 mod twins;
 mod views;

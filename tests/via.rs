@@ -2,4 +2,5 @@
 
 mod ends;
 pub(crate) mod gate;
+mod settings;
 mod way;

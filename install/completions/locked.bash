@@ -1005,13 +1005,17 @@ _locked() {
             return 0
             ;;
         locked__subcmd__store__subcmd__move)
-            opts="-h --to --undo --json --help"
+            opts="-h --to --via --undo --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --via)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1023,12 +1027,16 @@ _locked() {
             return 0
             ;;
         locked__subcmd__store__subcmd__print__subcmd__sql)
-            opts="-h --help"
+            opts="-h --schema --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -104,6 +104,7 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l schema -d 'For this schema, whatever the settings say' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l older-than -d 'Only what ended longer ago (at least 1h)' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l keep -d 'Never the last so many of each resource' -r
@@ -113,7 +114,8 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from epoch" -l above -d 'A token that was seen somewhere and that this store may not know' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from epoch" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from epoch" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l to -d 'The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l to -d 'The other store: postgres://…, sqlite:FILE, embedded, or settings: the one that the files of settings name, whatever LOCKED_STORE says. A password is better left to those, to PGPASSWORD or to a password file' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l via -d 'The way to the other store, if it leads through another machine: ssh://[USER@]HOST[:PORT]' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l undo -d 'Let this store grant again after a move that cannot be finished. Only when nobody uses the other one'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from move" -s h -l help -d 'Print help'

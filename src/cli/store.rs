@@ -9,13 +9,13 @@ use serde_json::json;
 
 use crate::exit::{self, Exit};
 use crate::report::{self, Refusal};
-use crate::run::Context;
-use crate::store::{Initialised, Prune, Schema, Store, StoreError, Upkeep};
+use crate::run::{self, Context, env_of};
+use crate::store::{self, Initialised, Prune, Store, StoreError, Upkeep};
 use crate::terms::parse_duration;
 
 use super::front::{print, refuse};
 use super::held::answer;
-use super::verbs::{EpochVerb, Plain, PruneVerb, StoreVerbs};
+use super::verbs::{EpochVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerbs};
 use super::world::{down, store_of};
 
 /// How long one step may take: an upgrade rewrites tables, and history can be long.
@@ -28,7 +28,7 @@ pub(super) fn store(context: &Context, verb: &StoreVerbs) -> Exit {
     let done = match verb {
         StoreVerbs::Init(verb) => init(context, verb),
         StoreVerbs::Check(verb) => check(context, verb),
-        StoreVerbs::PrintSql => Ok(print(Schema::default().sql().trim_end())),
+        StoreVerbs::PrintSql(verb) => print_sql(context, verb),
         StoreVerbs::Prune(verb) => prune(context, verb),
         StoreVerbs::Epoch(verb) => epoch(context, verb),
         StoreVerbs::Move(verb) => moving::move_to(context, verb),
@@ -105,6 +105,18 @@ fn check(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
         report::say(&format!("locked: {fault}"));
     }
     Err(Exit::Code(exit::CONFIG))
+}
+
+/// Of the schema that the other verbs would use, so that what is applied by hand is what is found there.
+fn print_sql(context: &Context, verb: &PrintSqlVerb) -> Result<Exit, Exit> {
+    let schema = match &verb.schema {
+        Some(schema) => schema.clone(),
+        None => {
+            let setting = run::store_here(context).map_err(|wrong| wrong.refuse(context))?;
+            store::schema_of(&setting, &env_of(context)).map_err(|error| down(&error))?
+        }
+    };
+    Ok(print(schema.sql().trim_end()))
 }
 
 fn prune(context: &Context, verb: &PruneVerb) -> Result<Exit, Exit> {

@@ -15,7 +15,7 @@ mod config;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
-pub(super) use store::{EpochVerb, MoveVerb, Plain, PruneVerb, StoreVerb, StoreVerbs};
+pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
 ///

@@ -106,5 +106,5 @@ pub(super) const CALL: Duration = Duration::from_secs(10);
 
 /// The store cannot answer.
 pub(super) fn down(error: &StoreError) -> Exit {
-    refuse(&report::store_down(error), exit::UNREACHABLE)
+    refuse(&report::store_down(error), run::status_of(error))
 }

@@ -97,9 +97,13 @@ impl ConfigError {
             Self::Malformed { .. } => "mend that line".to_owned(),
             Self::NoName { .. } => "letters, digits and _ alone, no digit first".to_owned(),
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
-            Self::Untrusted { path, .. } => {
+            Self::Untrusted { path, key } => {
                 let place = path.parent().unwrap_or(path).as_os_str().as_encoded_bytes();
-                format!("read that file, and if it is right: locked config trust {}", shell_quote(place))
+                let trust = format!("read that file, and if it is right: locked config trust {}", shell_quote(place));
+                match *key {
+                    "store.schema" => format!("{trust} (or locked_schema=NAME in the address that the variable has)"),
+                    _ => trust,
+                }
             }
             Self::NoPattern { variable, .. } => format!("for example {variable}=github.com/acme/infra"),
             Self::Times { .. } => "set ttl alone: the others follow from it".to_owned(),

@@ -25,6 +25,8 @@ pub struct Store {
     pub(super) url_env: Option<String>,
     /// The SOPS file that has it.
     pub(super) url_sops: Option<InSops>,
+    /// The schema of its database that has the leases.
+    pub(super) schema: Option<String>,
     /// `ssh://[user@]host[:port]`: the way there.
     pub(super) via: Option<String>,
     /// Session locks of the server instead of the ledger.
@@ -45,6 +47,7 @@ impl Store {
         say("url_env", self.url_env.clone().map(Into::into));
         say("file", self.url_sops.as_ref().map(|it| it.file.display().to_string().into()));
         say("key", self.url_sops.as_ref().map(|it| it.key.clone().into()));
+        say("schema", self.schema.clone().map(Into::into));
         // `ssh://user@host`: whoever puts a password there shall not find it here.
         say("via", self.via.as_deref().and_then(|via| via.rsplit(['@', '/']).next()).map(Into::into));
         say("advisory", self.advisory.then(|| true.into()));

@@ -17,8 +17,12 @@ pub struct StoreSetting {
     pub address: Address,
     /// Who said so, for messages: `LOCKED_STORE`, a variable, a file.
     pub said_by: String,
+    /// Another setting of a store that this one replaces as a whole: who said it, and what it sets beside the address.
+    pub replaces: Option<String>,
     /// A file that came with a repository chose the variable: nothing of what it holds is shown, not even its form.
     pub guarded: bool,
+    /// The schema of its database, as written; none: the ready one, or what the address says.
+    pub schema: Option<String>,
     /// `ssh://…`: the way there.
     pub via: Option<String>,
     /// The real ssh client, which the files do not name: found on PATH by who opens the store.
@@ -27,6 +31,27 @@ pub struct StoreSetting {
     pub advisory: bool,
     /// What the advisory store does when the server cannot be reached.
     pub on_unreachable: OnUnreachable,
+}
+
+impl StoreSetting {
+    /// Whether both lead to one store by one way, as far as that can be told without asking.
+    fn leads_where(&self, other: &Self) -> bool {
+        let place = |it: &Self| (it.address.clone(), it.schema.clone(), it.via.clone(), it.advisory);
+        place(self) == place(other)
+    }
+
+    /// Who said it, and what it sets beside the address, if it sets anything at all.
+    fn shown(&self) -> Option<String> {
+        let more = [
+            (self.schema.is_some(), "schema"),
+            (self.via.is_some(), "via"),
+            (self.advisory, "advisory"),
+            (self.on_unreachable == OnUnreachable::Local, "on_unreachable"),
+        ];
+        let more: Vec<&str> = more.into_iter().filter_map(|(set, key)| set.then_some(key)).collect();
+        let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
+        (!self.said_by.is_empty()).then(|| format!("{}{more}", self.said_by))
+    }
 }
 
 /// The address of a store.
@@ -67,7 +92,8 @@ pub enum OnUnreachable {
     Local,
 }
 
-/// The store that is set where no repository has been vouched for. `LOCKED_STORE` wins over the files.
+/// The store that is set where no repository has been vouched for. `LOCKED_STORE` wins over the files, and replaces the whole
+/// of what they say: a `via`, `schema` or `advisory` of theirs is of their address, and says nothing of another one.
 ///
 /// # Errors
 /// A file cannot be read or followed; a repository's file wants what only a trusted one may.
@@ -97,7 +123,7 @@ impl Layers {
             let own = reading.as_ref().map(|reading| of_file(reading, env_of_files)).transpose()?.flatten();
             let setting = own.or_else(|| found.clone()).unwrap_or_default();
             match &of_repositories {
-                Some((other, before)) if before.address != setting.address => {
+                Some((other, before)) if !before.leads_where(&setting) => {
                     return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
                 }
                 _ => of_repositories = Some((path, setting)),
@@ -105,7 +131,7 @@ impl Layers {
         }
         let outside = found.clone().unwrap_or_default();
         if let Some((path, setting)) = of_repositories.as_ref().filter(|_| self.outside)
-            && setting.address != outside.address
+            && !setting.leads_where(&outside)
         {
             return Err(ConfigError::TwoStores((*path).to_owned(), PathBuf::from("no repository")));
         }
@@ -115,7 +141,8 @@ impl Layers {
             Some(value) => {
                 let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
                 let address = if text == "embedded" { Address::Embedded } else { Address::Text(text) };
-                Ok(StoreSetting { address, said_by: "LOCKED_STORE".to_owned(), ..StoreSetting::default() })
+                let (said_by, replaces) = ("LOCKED_STORE".to_owned(), from_files.and_then(|setting| setting.shown()));
+                Ok(StoreSetting { address, said_by, replaces, ..StoreSetting::default() })
             }
         }
     }
@@ -141,7 +168,9 @@ fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<
     Ok(Some(StoreSetting {
         address,
         said_by,
+        replaces: None,
         guarded,
+        schema: store.schema,
         via: store.via,
         ssh: None,
         advisory: store.advisory,
@@ -149,11 +178,14 @@ fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<
     }))
 }
 
-/// What an untrusted file may not set: what leads elsewhere, runs a command, or weakens the lock.
+/// What an untrusted file may not set: what leads elsewhere, runs a command, or weakens the lock. A schema does all of
+/// that, also inside an address that is trusted: it is another store, where nobody else looks, and we would call what
+/// functions its owner has put there, with the rights of whoever came with the address.
 pub(super) fn foreign(store: &Store) -> Option<&'static str> {
     [
         (store.url.is_some(), "store.url"),
         (store.url_sops.is_some(), "store.url_sops"),
+        (store.schema.is_some(), "store.schema"),
         (store.via.is_some(), "store.via"),
         (store.on_unreachable == Some(OnUnreachable::Local), "store.on_unreachable"),
         (store.advisory, "store.advisory"),

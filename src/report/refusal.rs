@@ -138,6 +138,9 @@ pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
 /// The store cannot say "yours".
 #[must_use]
 pub fn store_down(error: &StoreError) -> Refusal {
+    if error.is_of_the_setting() {
+        return misconfigured(&error.to_string(), &error.remedy());
+    }
     Refusal {
         word: "REFUSED",
         what: error.to_string(),

@@ -217,11 +217,12 @@ fn ms(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What became of the lease, and why, as `--report` has it.
+/// What became of the lease, and why, as `--report` has it. `keeps`: the store can keep one.
 pub(super) fn account_of(
     outcome: Outcome,
     decision: &Decision,
     settled: &Result<Release, StoreError>,
+    keeps: bool,
 ) -> (&'static str, Option<String>) {
     let looped = outcome.cause() == Some(Cause::EditorLoop);
     if let (Ok(Release::Released), Some(reason)) = (settled, decision.quarantine()) {
@@ -232,6 +233,9 @@ pub(super) fn account_of(
         (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
         (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
         (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
+        (Ok(Release::Released), _, Ending::Keep { reason, .. }) if !keeps => {
+            ("released", Some(format!("{reason}; this store keeps nothing")))
+        }
         (
             Ok(Release::Released),
             _,

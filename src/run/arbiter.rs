@@ -21,8 +21,12 @@ pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
     let cwd = context.invocation.cwd.clone();
     let same = program.filter(|path| path.file_name() == Some(OsStr::new("sops"))).map(|path| cwd.join(path));
     let sops: Option<PathBuf> = same.or_else(|| real(context, "sops"));
-    let env = context.invocation.env.iter().filter_map(|entry| variable(entry)).collect();
-    Arbiter { sops, env, cwd, timeout: TIMEOUT }
+    Arbiter { sops, env: variables(context), cwd, timeout: TIMEOUT }
+}
+
+/// The whole environment at entry, for programs that are started on our own behalf.
+pub(super) fn variables(context: &Context) -> Vec<(OsString, OsString)> {
+    context.invocation.env.iter().filter_map(|entry| variable(entry)).collect()
 }
 
 /// A real program on PATH, past ourselves.

@@ -92,11 +92,11 @@ impl<'a> KeeperDuty<'a> {
     }
 
     /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
-    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release) {
+    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
         let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
         let account = &self.job.context.account;
         account.runs(&self.job.tokens_of(&self.tokens));
-        let (word, why) = account::account_of(outcome, decision, &Ok(release));
+        let (word, why) = account::account_of(outcome, decision, &Ok(release), keeps);
         account.ended(word, words.held(self.job), why.as_deref());
         account.write();
     }
@@ -202,13 +202,13 @@ impl Duty for KeeperDuty<'_> {
         loop {
             let settled = self.store().map(|store| {
                 let limit = settle_within(store.as_ref());
-                job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit)
+                (job.settle(store.as_mut(), &tokens, &decision, receipts.clone(), limit), store.keeps())
             });
-            if let Some(Ok(release)) = settled {
+            if let Some((Ok(release), keeps)) = settled {
                 // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
                 self.store = None;
                 state::discard(job.state, job.grant);
-                self.give_account(outcome, &decision, release);
+                self.give_account(outcome, &decision, release, keeps);
                 return;
             }
             self.store = None;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
-use crate::settle::Telling;
 use crate::store::{Distance, Granted, Release, Settlement, Store, StoreError};
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::FencingToken;
@@ -43,7 +42,7 @@ pub(super) fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store,
     let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
     let settlement = Settlement::whole(base::undone(job, granted), Vec::new());
     let back = store.settle(&job.holding(&tokens), &settlement, settle_within(store));
-    let exit = refuse(job.context, &report::store_down(error), exit::UNREACHABLE);
+    let exit = refuse(job.context, &report::store_down(error), super::status_of(error));
     Ended { exit, unsettled: back.is_err() }
 }
 
@@ -60,12 +59,12 @@ pub(super) fn finish(
     let proofs = receipts.len();
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
-    let (word, why) = account::account_of(outcome, &decision, &settled);
+    let (word, why) = account::account_of(outcome, &decision, &settled, store.keeps());
     job.context.account.ended(word, words.held(job), why.as_deref());
     let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
     if !store.keeps() {
-        // What a ledger would have kept for the session is free again; the store says so itself where it matters.
-        decision.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+        // The store has said so itself where it matters.
+        decision = decision.unkept();
     }
     let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
     tell::tell(job, outcome, &decision, now.as_deref());

@@ -34,7 +34,7 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
     };
     let over_a_session = store.advisory.then(|| options.over_a_session());
     attempt(context, over_a_session.as_ref().unwrap_or(options), plan, order, store)
-        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), exit::UNREACHABLE))
+        .unwrap_or_else(|error| refuse(context, &report::store_down(&error), setting::status_of(&error)))
 }
 
 fn attempt(
@@ -104,6 +104,7 @@ fn under_watch(
         store
     });
     let asked = opened.and_then(|mut store| {
+        can_keep(job.options, store.as_ref())?;
         let records = job.records(&job.observe());
         let obtained = ask(job, live, records.clone(), store.as_mut())?;
         Ok((store, records, obtained))
@@ -146,6 +147,18 @@ fn under_watch(
             let file = bad.and_then(|bad| files::bad_file(job.context, &bad.lease, &job.plan.files));
             Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
+    }
+}
+
+/// Who asks for a lease to be kept after a failure gets one that can be, or nothing is run.
+fn can_keep(options: &Options, store: &dyn Store) -> Result<(), StoreError> {
+    match options.keep && !store.keeps() {
+        true => Err(StoreError::Misnamed {
+            why: "--keep asks for a lease that stays after a failure, and session locks (advisory) fall with their command"
+                .to_owned(),
+            remedy: "leave --keep out, or use the ledger: a store without advisory".to_owned(),
+        }),
+        false => Ok(()),
     }
 }
 

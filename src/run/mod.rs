@@ -23,6 +23,7 @@ mod spool;
 mod tell;
 mod times;
 mod trust;
+mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
@@ -30,10 +31,11 @@ pub use entry::{Context, Options, env_of, open_store, outside, retry_witness, se
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
-pub use setting::{NoSetting, store_for, store_here};
+pub use setting::{NoSetting, completed, status_of, store_for, store_here, store_of_files};
 pub use settings::{layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
+pub use way::{Tools, complete};
 
 use std::ffi::OsString;
 

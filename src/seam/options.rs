@@ -1,20 +1,43 @@
 //! On what terms a lease is asked for, and where.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::SystemClock;
-use crate::config::{self, Address, Places, StoreSetting};
+use crate::config::{self, Places, StoreSetting};
 use crate::holder::ProcFs;
 use crate::lease::Patience;
+use crate::program::{self, FileId};
+use crate::run::{self, Tools};
 use crate::state::StateDir;
 use crate::store::{self, Owner, Store, StoreError};
 use crate::terms::{SessionId, Times, TimesError};
 
 use super::SeamError;
+
+/// What tells sops where its keys are, beside what this process has. Source: the manual of sops, "Usage".
+const KEYS: [&str; 17] = [
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "SOPS_AGE_KEY",
+    "SOPS_AGE_KEY_FILE",
+    "SOPS_AGE_KEY_CMD",
+    "SOPS_AGE_SSH_PRIVATE_KEY_FILE",
+    "SOPS_AGE_SSH_PRIVATE_KEY_CMD",
+    "SOPS_GPG_EXEC",
+    "GNUPGHOME",
+    "AWS_PROFILE",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_CREDENTIALS",
+    "AZURE_TENANT_ID",
+    "AZURE_CLIENT_ID",
+    "AZURE_CLIENT_SECRET",
+    "VAULT_ADDR",
+    "VAULT_TOKEN",
+];
 
 /// Where variables come from.
 type Env<'a> = Arc<dyn Fn(&str) -> Option<OsString> + 'a>;
@@ -41,8 +64,10 @@ impl std::fmt::Debug for LeaseOptions<'_> {
 
 impl<'a> LeaseOptions<'a> {
     /// In the store that `locked` would take with this environment: `LOCKED_STORE`, else what the machine's and the user's
-    /// settings name, else the embedded one in the state directory. An address in a SOPS file is not read here, and no way
-    /// through ssh is taken: both are refused.
+    /// settings name, else the embedded one in the state directory. An address in a SOPS file is read by the real sops on
+    /// `PATH`: of the variables of this process, and of those by which sops finds keys, it gets what `env` says. A way
+    /// through ssh is taken by the real ssh on `PATH`, in the environment of this process. Both are started and reaped
+    /// here.
     #[must_use]
     pub fn from_env(env: &'a (impl Fn(&str) -> Option<OsString> + 'a)) -> Self {
         Self::with(Arc::new(env))
@@ -125,18 +150,27 @@ impl<'a> LeaseOptions<'a> {
     pub(super) fn open(&self, clock: &Arc<SystemClock>) -> Result<(StateDir, Box<dyn Store + Send>), SeamError> {
         let env = self.env.as_ref();
         let setting = config::store(&env, &Places::around(&env, &[])).map_err(|error| {
-            SeamError::Store(StoreError::Refused { why: error.to_string(), remedy: error.remedy() })
+            SeamError::Store(StoreError::Misnamed { why: error.to_string(), remedy: error.remedy() })
         })?;
-        if matches!(setting, StoreSetting { address: Address::InSops { .. }, .. }) {
-            let why = "the settings have the store's address in a SOPS file, which only locked itself reads";
-            return Err(SeamError::Misused(why.to_owned()));
-        }
-        if setting.via.is_some() {
-            let why = "the settings have the store behind ssh, which only locked itself goes through";
-            return Err(SeamError::Misused(why.to_owned()));
-        }
+        let setting = self.completed(setting)?;
         let state = StateDir::open(&env)?;
-        let store = store::open(&setting, &env, &state, Arc::clone(clock) as _, crate::run::outside(&state))?;
+        let store = store::open(&setting, &env, &state, Arc::clone(clock) as _, run::outside(&state))?;
         Ok((state, store))
+    }
+
+    /// As `locked` itself would find it.
+    fn completed(&self, setting: StoreSetting) -> Result<StoreSetting, StoreError> {
+        // A process whose directory is gone still has its programs.
+        let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let real = |name: &str| {
+            let (path, ourselves) = ((self.env)("PATH"), FileId::ourselves().ok()?);
+            let found = program::resolve(OsStr::new(name), path.as_deref(), &cwd, ourselves).ok()?;
+            Some(cwd.join(found.path))
+        };
+        let variables = || {
+            let names = std::env::vars_os().map(|(name, _)| name).chain(KEYS.map(OsString::from));
+            names.filter_map(|name| Some((name.clone(), (self.env)(name.to_str()?)?))).collect()
+        };
+        run::complete(setting, &Tools { real: &real, env: &variables, cwd: &cwd })
     }
 }

@@ -79,6 +79,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// It lies in what was set, not in the store: asking again changes nothing before that is right.
+    #[must_use]
+    pub fn is_of_the_setting(&self) -> bool {
+        matches!(self, Self::Unknown(_) | Self::Misnamed { .. })
+    }
+
     /// The next step for a person.
     #[must_use]
     pub fn remedy(&self) -> String {

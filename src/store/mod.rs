@@ -11,11 +11,13 @@ pub mod advisory;
 mod answer;
 mod door;
 mod error;
+mod fits;
 mod forced;
 mod open;
 mod place;
 pub mod postgres;
 mod request;
+mod schema;
 mod sqlite;
 mod upkeep;
 mod view;
@@ -24,14 +26,15 @@ pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
-pub use open::{open, place_of};
-pub use place::shown_place;
+pub use open::open;
+pub use place::{place_of, shown_place};
 pub use postgres::{
     Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
 };
+pub use schema::schema_of;
 pub use sqlite::SqliteStore;
 pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};

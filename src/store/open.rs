@@ -9,21 +9,20 @@ use std::sync::Arc;
 use crate::clock::{Clock, NO_BOOT};
 use crate::config::{Address, StoreSetting};
 use crate::state::StateDir;
-use crate::terms::Digest;
 
 use super::advisory::{AdvisoryStore, Outside, Reach};
+use super::postgres::PostgresStore;
 use super::postgres::address::{self, Look, Machine, Surroundings};
 use super::postgres::via::Bastion;
-use super::postgres::{PostgresStore, Schema};
 use super::sqlite::{FILE_NAME, SqliteStore};
-use super::{Store, StoreError};
+use super::{Store, StoreError, fits, schema};
 
 /// Opens the store that is set: the embedded one, `sqlite:FILE`, or a PostgreSQL server by its connection string. What
 /// this build does not know is refused, never replaced by the embedded store. Nothing is connected before the first call.
 ///
 /// # Errors
-/// [`StoreError::Unknown`] for a store that this build does not know and for an address that cannot be read;
-/// [`StoreError::Place`] when the directory of a named file must not be used, or the machine does not tell its boots
+/// [`StoreError::Unknown`] for a store that this build does not know; [`StoreError::Misnamed`] for an address that cannot
+/// be read, and for a setting that contradicts itself; [`StoreError::Place`] when the directory of a named file must not be used, or the machine does not tell its boots
 /// apart.
 pub fn open(
     setting: &StoreSetting,
@@ -32,12 +31,7 @@ pub fn open(
     clock: Arc<dyn Clock + Send + Sync>,
     outside: Outside,
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    if setting.advisory && !matches!(&setting.address, Address::Text(text) if is_of_a_server(text)) {
-        return Err(StoreError::Misnamed {
-            why: format!("{} asks for session locks (advisory), and names no PostgreSQL server", setting.said_by),
-            remedy: "name one (postgres://…), or leave advisory out".to_owned(),
-        });
-    }
+    fits::check(setting)?;
     let text = match &setting.address {
         Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),
         Address::Text(text) => text,
@@ -69,7 +63,7 @@ fn on_one_boot(
 }
 
 /// A URI of PostgreSQL, or the `key=value` form that libpq knows as well.
-fn is_of_a_server(text: &str) -> bool {
+pub(super) fn is_of_a_server(text: &str) -> bool {
     let scheme = text.split(':').next().unwrap_or_default();
     let pairs = text.split_once('=').is_some_and(|(key, _)| !key.contains([':', '/', '@']));
     scheme.eq_ignore_ascii_case("postgres") || scheme.eq_ignore_ascii_case("postgresql") || pairs
@@ -81,19 +75,29 @@ fn on_a_server(
     setting: &StoreSetting,
     (state, clock, outside): (&StateDir, Arc<dyn Clock + Send + Sync>, Outside),
 ) -> Result<Box<dyn Store + Send>, StoreError> {
-    let address = address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
+    let address = read(text, env, setting)?;
+    let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
+    let schema = schema::of(setting, &address)?;
+    if setting.advisory {
+        let reach = Reach { address, around: Arc::new(Kept::of(env)), via: bastion };
+        return Ok(Box::new(AdvisoryStore::new(reach, setting.on_unreachable, state, clock, outside)));
+    }
+    Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, schema.unwrap_or_default())))
+}
+
+/// The address, with everything that may complete it.
+pub(super) fn read(
+    text: &str,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    setting: &StoreSetting,
+) -> Result<address::Address, StoreError> {
+    address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
         why: match setting.guarded {
             true => format!("what {} holds is no address of a store that can be used", setting.said_by),
             false => format!("the address in {} cannot be used: {error}", setting.said_by),
         },
         remedy: if setting.guarded { format!("check {}", setting.said_by) } else { error.remedy() },
-    })?;
-    let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
-    if setting.advisory {
-        let reach = Reach { address, around: Arc::new(Kept::of(env)), via: bastion };
-        return Ok(Box::new(AdvisoryStore::new(reach, setting.on_unreachable, state, clock, outside)));
-    }
-    Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, Schema::default())))
+    })
 }
 
 /// The machine between.
@@ -107,21 +111,6 @@ fn bastion(via: &str, setting: &StoreSetting) -> Result<Bastion, StoreError> {
     };
     Bastion::read(via, ssh)
         .map_err(|error| misnamed(error.to_string(), "for example: via = \"ssh://bastion.example.org\""))
-}
-
-/// Names the place of a store without user and password, which must not come into a file, not even as a digest.
-#[must_use]
-pub fn place_of(setting: &StoreSetting) -> Digest {
-    let text = match &setting.address {
-        Address::Embedded | Address::InSops { .. } => return Digest::of(b""),
-        Address::Text(text) => text,
-    };
-    let Some(given) = Some(text).filter(|text| is_of_a_server(text)).and_then(|text| address::parse(text).ok()) else {
-        return Digest::of(text.as_bytes());
-    };
-    let keys = ["host", "hostaddr", "port", "dbname", "service"];
-    let place: Vec<String> = keys.iter().map(|key| format!("{key}={}", given.get(key).unwrap_or_default())).collect();
-    Digest::of(place.join(" ").as_bytes())
 }
 
 /// The machine as a connection needs it later: files, and whose home it is.

@@ -13,6 +13,11 @@ pub(crate) struct Authority {
 /// The name that most certificates are for.
 pub(crate) const HOST: &str = "db.example.test";
 
+/// Kinds of keys, in openssl's words.
+const P256: [&str; 3] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"];
+const P384: [&str; 3] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"];
+const RSA: [&str; 3] = ["rsa", "-pkeyopt", "rsa_keygen_bits:2048"];
+
 impl Authority {
     /// Makes the authorities `ca` and `stranger`, the intermediate `middle`, and every certificate that the tests use.
     pub(crate) fn new(directory: &Path) -> Self {
@@ -55,15 +60,35 @@ impl Authority {
         made
     }
 
+    /// The kinds of keys that people have beside P-256: below this authority, and whole chains of them. Not
+    /// made for everybody: RSA takes its time.
+    pub(crate) fn of_other_keys(&self) {
+        let name = &format!("subjectAltName=DNS:{HOST},IP:127.0.0.1");
+        for (kind, key) in [("rsa", RSA), ("p384", P384)] {
+            self.signed_of(key, kind, "/CN=other", "ca", &["basicConstraints=CA:FALSE", name], &[]);
+            let authority = format!("{kind}-ca");
+            self.own_of(key, &authority, "/CN=a ca", &["basicConstraints=critical,CA:TRUE"]);
+            // The signature's hash is what a login is tied to (`channel_binding`).
+            self.signed_of(key, &format!("{kind}-whole"), "/CN=other", &authority, &[name], &["-sha384"]);
+            let user = format!("certuser-{kind}");
+            self.signed_of(key, &user, "/CN=certuser", "ca", &["basicConstraints=CA:FALSE"], &[]);
+        }
+    }
+
     /// A file of it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.directory.join(name).to_str().expect("UTF-8").to_owned()
     }
 
     fn own(&self, name: &str, subject: &str, extensions: &[&str]) {
+        self.own_of(P256, name, subject, extensions);
+    }
+
+    /// With a key of this kind.
+    fn own_of(&self, kind: [&str; 3], name: &str, subject: &str, extensions: &[&str]) {
         let (key, certificate) = (format!("{name}.key"), format!("{name}.crt"));
-        let mut words =
-            vec!["req", "-x509", "-config", "ca.cnf", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+        let mut words = vec!["req", "-x509", "-config", "ca.cnf", "-nodes", "-newkey"];
+        words.extend(kind);
         words.extend(["-days", "2", "-subj", subject, "-keyout", &key, "-out", &certificate]);
         for extension in extensions {
             words.extend(["-addext", extension]);
@@ -72,29 +97,24 @@ impl Authority {
     }
 
     fn signed(&self, name: &str, subject: &str, by: &str, extensions: &[&str], more: &[&str]) {
+        self.signed_of(P256, name, subject, by, extensions, more);
+    }
+
+    /// With a key of this kind.
+    fn signed_of(&self, kind: [&str; 3], name: &str, subject: &str, by: &str, extensions: &[&str], more: &[&str]) {
         let file = |end: &str| format!("{name}.{end}");
         let (key, request, text, certificate) = (file("key"), file("csr"), file("ext"), file("crt"));
-        self.openssl(&[
-            "req",
-            "-new",
-            "-config",
-            "ca.cnf",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-subj",
-            subject,
-            "-keyout",
-            &key,
-            "-out",
-            &request,
-        ]);
+        let mut words = vec!["req", "-new", "-config", "ca.cnf", "-nodes", "-newkey"];
+        words.extend(kind);
+        words.extend(["-subj", subject, "-keyout", &key, "-out", &request]);
+        self.openssl(&words);
         let (authority, authority_key) = (format!("{by}.crt"), format!("{by}.key"));
         let mut words =
             vec!["x509", "-req", "-in", &request, "-CA", &authority, "-CAkey", &authority_key, "-out", &certificate];
-        words.extend(if more.is_empty() { &["-days", "2"] } else { more });
+        words.extend(more);
+        if !more.contains(&"-days") {
+            words.extend(["-days", "2"]);
+        }
         if !extensions.is_empty() {
             std::fs::write(self.directory.join(&text), extensions.join("\n")).expect("extensions");
             words.extend(["-extfile", &text]);

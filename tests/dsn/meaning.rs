@@ -7,6 +7,7 @@ use locked::store::postgres::address::{
 };
 
 use super::around::Around;
+use super::libpq;
 
 fn good(text: &str) -> Address {
     read(text, &Around::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -89,6 +90,21 @@ fn words_of_other_programs_are_dropped_with_a_note() {
     assert_eq!(address.notes.len(), 7);
     assert!(address.notes.iter().all(|note| matches!(note, Note::Foreign(_))));
     assert_eq!(address.protection.mode, SslMode::Require);
+}
+
+#[test]
+fn the_one_word_of_ours_is_taken_in_both_forms_and_only_with_a_name_that_can_be_ours() {
+    let schema = |text: &str| good(text).schema.map(|schema| schema.to_string());
+    assert_eq!(schema("postgres://h/db?locked_schema=second&schema=public").as_deref(), Some("second"));
+    assert_eq!(schema("host=h locked_schema='second'").as_deref(), Some("second"));
+    assert_eq!(schema("postgres://h/db?schema=second&search_path=third&currentSchema=x"), None);
+    let others = libpq::parsed(&["postgres://h/db?locked_schema=x".to_owned(), "host=h locked_schema=x".to_owned()]);
+    assert!(others.iter().all(Option::is_none), "libpq does not take it, as the README says: {others:?}");
+    for name in ["public", "pg_catalog", "%22x%22", "", "A", &"a".repeat(64)] {
+        let error = bad(&format!("postgres://h/db?locked_schema={name}"));
+        assert!(matches!(error, AddressError::Value { key: "locked_schema", .. }), "{name}: {error}");
+        assert!(error.remedy().contains("locked_schema"), "{name}");
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_holder_a_quarantine_and_wrong_options_are_not_forced() {
     ends(&mut stage.set(2, &FORCE, "c", "v"), 72);
     let options = [&FORCE[..], &["--ttl", "1s", "--heartbeat", "5s"]].concat();
     ends(&mut stage.shell(2, &options, "echo ran > ran"), 64);
-    ends(stage.shell(2, &FORCE, "echo ran > ran").env("LOCKED_STORE", "nonsense"), 69);
+    ends(stage.shell(2, &FORCE, "echo ran > ran").env("LOCKED_STORE", "nonsense"), 78);
     let said = says(&mut stage.shell(2, &FORCE, "exit 5"), 5);
     assert_eq!(said, "", "a store that answers needs no force");
     assert!(!stage.world.work().join("ran").exists());

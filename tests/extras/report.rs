@@ -87,11 +87,11 @@ fn a_busy_resource_is_told_with_who_has_it() {
 }
 
 #[test]
-fn an_unreachable_store_and_times_that_do_not_fit_are_told() {
+fn a_store_of_no_known_kind_and_times_that_do_not_fit_are_told() {
     let stage = Stage::bare();
     let mut command = stage.shell(1, &REPORT, "true");
-    let told = reported(&stage, command.env("LOCKED_STORE", "mysql://u:hunter2@nowhere/x"), 69);
-    assert_eq!((&told["decision"], &told["exit"]), (&json!("refuse"), &json!({"code": 69})));
+    let told = reported(&stage, command.env("LOCKED_STORE", "mysql://u:hunter2@nowhere/x"), 78);
+    assert_eq!((&told["decision"], &told["exit"]), (&json!("refuse"), &json!({"code": 78})));
     assert!(told["reason"].as_str().expect("reason").contains("LOCKED_STORE names mysql:"));
     assert!(!told.to_string().contains("hunter2"));
     let told =

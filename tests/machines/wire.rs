@@ -13,6 +13,8 @@ use crate::world::ends::ends;
 pub(crate) struct Machine {
     namespace: String,
     wire: String,
+    /// Its own address.
+    address: String,
     /// Where it reaches the server.
     pub(crate) server: String,
     pub(crate) port: u16,
@@ -25,6 +27,16 @@ fn ip(args: &[&str]) {
 impl Machine {
     /// Joins a machine to the server that listens on this port of 127.0.0.1. None where this may not be done.
     pub(crate) fn joined_to(port: u16) -> Option<Self> {
+        let mut machine = Self::facing(port)?;
+        let listener = TcpListener::bind((machine.server.as_str(), 0)).expect("the wire's end");
+        machine.port = listener.local_addr().expect("an address").port();
+        std::thread::spawn(move || hand_on(&listener, port));
+        Some(machine)
+    }
+
+    /// A machine whose wire ends at the server itself, which listens on this port of every address. None where this may
+    /// not be done.
+    pub(crate) fn facing(port: u16) -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let (number, process) = (NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
         let namespace = format!("locked-{process}-{number}");
@@ -35,20 +47,19 @@ impl Machine {
             return None;
         }
         let net = format!("10.{}.{}", 64 + process % 128, (process / 128 + number * 61) % 256);
-        let (here, there) = (format!("{net}.1"), format!("{net}.2"));
-        ip(&["link", "add", &wire, "type", "veth", "peer", "name", &far, "netns", &namespace]);
-        ip(&["address", "add", &format!("{here}/30"), "dev", &wire]);
-        ip(&["link", "set", &wire, "up"]);
-        // Not `ip -n`, which mounts things besides, and may not where the root is no mount of its own (chroot).
-        let inside = |args: &[&str]| {
-            ends(Command::new("nsenter").arg(format!("--net=/run/netns/{namespace}")).arg("ip").args(args), 0);
-        };
-        inside(&["address", "add", &format!("{there}/30"), "dev", &far]);
-        inside(&["link", "set", &far, "up"]);
-        let listener = TcpListener::bind((here.as_str(), 0)).expect("the wire's end");
-        let heard = listener.local_addr().expect("an address").port();
-        std::thread::spawn(move || hand_on(&listener, port));
-        Some(Self { namespace, wire, server: here, port: heard })
+        let machine = Self { namespace, wire, server: format!("{net}.1"), address: format!("{net}.2"), port };
+        let (wire, namespace) = (&machine.wire, &machine.namespace);
+        ip(&["link", "add", wire, "type", "veth", "peer", "name", &far, "netns", namespace]);
+        ip(&["address", "add", &format!("{}/30", machine.server), "dev", wire]);
+        ip(&["link", "set", wire, "up"]);
+        machine.inside(&["address", "add", &format!("{}/30", machine.address), "dev", &far]);
+        machine.inside(&["link", "set", &far, "up"]);
+        Some(machine)
+    }
+
+    /// Not `ip -n`, which mounts things besides, and may not where the root is no mount of its own (chroot).
+    fn inside(&self, args: &[&str]) {
+        ends(Command::new("nsenter").arg(format!("--net=/run/netns/{}", self.namespace)).arg("ip").args(args), 0);
     }
 
     /// The program, on this machine.
@@ -68,6 +79,14 @@ impl Machine {
     /// Nothing comes through any more, and nobody is told.
     pub(crate) fn cut(&self) {
         ip(&["link", "set", &self.wire, "down"]);
+    }
+
+    /// The same, and neither end sees that its own wire is down: what comes is for nobody there.
+    pub(crate) fn lose_packets(&self) {
+        let far = format!("{}b", self.wire.trim_end_matches('a'));
+        let nobody = ["lladdr", "02:00:00:00:00:01", "nud", "permanent", "dev"];
+        ip(&[&["neighbor", "replace", &self.address], &nobody[..], &[&self.wire]].concat());
+        self.inside(&[&["neighbor", "replace", &self.server], &nobody[..], &[&far]].concat());
     }
 }
 

@@ -127,18 +127,19 @@ fn a_server_that_is_not_there_or_says_no_stops_writers_with_the_reason() {
     let socket = server.socket().display().to_string().replace('/', "%2F");
     let at = |rest: &str| format!("postgres://postgres:hunter2@{socket}:{}/{rest}", server.port());
     let before = stage.content();
-    for (address, what) in [
-        ("postgres://u:hunter2@127.0.0.1:1/x".to_owned(), "cannot be reached"),
-        (at("no_such_database"), "does not exist"),
-        (at("postgres"), "locked store init"),
-        ("postgres://u:hunter2@h:port/x".to_owned(), "cannot be used"),
-        ("postgres://u:hunter2@127.0.0.1/x?sslmode=sometimes".to_owned(), "sslmode"),
-        ("mysql://u:hunter2@h/x".to_owned(), "mysql:…"),
+    for (address, what, status) in [
+        ("postgres://u:hunter2@127.0.0.1:1/x".to_owned(), "cannot be reached", 69),
+        (at("no_such_database"), "does not exist", 69),
+        (at("postgres"), "locked store init", 69),
+        ("postgres://u:hunter2@h:port/x".to_owned(), "cannot be used", 78),
+        ("postgres://u:hunter2@127.0.0.1/x?sslmode=sometimes".to_owned(), "sslmode", 78),
+        ("postgres://u:hunter2@127.0.0.1/x?locked_schema=public".to_owned(), "locked_schema", 78),
+        ("mysql://u:hunter2@h/x".to_owned(), "mysql:…", 78),
     ] {
-        let said = says(stage.set(1, &["-v"], "A", "1").env("LOCKED_STORE", &address), 69);
+        let said = says(stage.set(1, &["-v"], "A", "1").env("LOCKED_STORE", &address), status);
         assert!(said.starts_with("REFUSED: ") && said.contains(what), "{address}: {said}");
         assert!(!said.contains("hunter2"), "{said}");
-        let by_option = says(stage.locked(1).args(["--store", &address, "status"]), 69);
+        let by_option = says(stage.locked(1).args(["--store", &address, "status"]), status);
         assert!(by_option.contains(what) && !by_option.contains("hunter2"), "{by_option}");
     }
     assert_eq!(stage.content(), before);

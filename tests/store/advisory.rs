@@ -2,6 +2,7 @@
 //! refuses, and what it does when nobody answers.
 
 mod alone;
+mod asked;
 mod bad;
 mod holding;
 mod lab;

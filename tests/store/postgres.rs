@@ -11,6 +11,7 @@ mod many;
 mod measure;
 mod outages;
 mod program;
+mod promoted;
 mod schema;
 mod sessions;
 mod upgrade;

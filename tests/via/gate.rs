@@ -88,14 +88,31 @@ impl Gate {
         Bastion::read(&text, &self.client_with(key)).expect("a bastion")
     }
 
+    /// How the settings name it.
+    pub(crate) fn name(&self) -> String {
+        format!("ssh://{}@127.0.0.1:{}", self.user, self.port)
+    }
+
+    /// A directory for PATH: its `ssh` is the client with its own key.
+    pub(crate) fn on_path(&self) -> PathBuf {
+        let directory = self.client.path().join("bin");
+        if !directory.exists() {
+            std::fs::create_dir(&directory).expect("directory");
+            let client = self.client_with(&self.client.path().join("id"));
+            std::os::unix::fs::symlink(client, directory.join("ssh")).expect("link");
+        }
+        directory
+    }
+
     /// The real ssh with the configuration of this world instead of the tester's. It notes its process id and what it was
     /// told.
     fn client_with(&self, key: &Path) -> PathBuf {
         let directory = self.client.path();
         let path = directory.join(format!("ssh-{}", key.file_name().expect("name").display()));
         let text = format!(
-            "#!/bin/sh\necho $$ >>{pids}\necho \"$@\" >>{told}\nexec ssh -F none -i {key} -o IdentitiesOnly=yes -o IdentityAgent=none \
+            "#!/bin/sh\necho $$ >>{pids}\necho \"$@\" >>{told}\nexec {ssh} -F none -i {key} -o IdentitiesOnly=yes -o IdentityAgent=none \
              -o UserKnownHostsFile={known} -o GlobalKnownHostsFile=none -o StrictHostKeyChecking=yes \"$@\"\n",
+            ssh = on_path("ssh").display(),
             pids = directory.join("pids").display(),
             told = directory.join("told").display(),
             key = key.display(),
@@ -116,6 +133,13 @@ impl Gate {
     pub(crate) fn told(&self) -> String {
         std::fs::read_to_string(self.client.path().join("told")).unwrap_or_default()
     }
+}
+
+/// Whole, since our own stand-in may be on PATH before it.
+fn on_path(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file());
+    found.unwrap_or_else(|| panic!("{name} is on PATH; `install/test` installs what the tests need"))
 }
 
 fn key(path: &Path) {

@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use serde_json::{Value as Json, json};
 
 use crate::cli::RunOptions;
-use crate::config::{Key, Settings, Source, Sourced, UnknownBase, Value};
+use crate::config::{Address, Key, Settings, Source, Sourced, StoreSetting, UnknownBase, Value};
 use crate::run::{self, Context};
 use crate::store;
 use crate::terms::{Times, show_duration};
@@ -113,7 +113,10 @@ impl Teller<'_> {
         let env = run::env_of(self.context);
         let place = |address: &str| match address {
             "embedded" => "embedded".to_owned(),
-            _ => store::shown_place(address, &env, Path::new("")),
+            _ => {
+                let address = Address::Text(address.to_owned());
+                store::shown_place(&StoreSetting { address, ..StoreSetting::default() }, &env, Path::new(""))
+            }
         };
         let of_variable =
             || Some((env("LOCKED_STORE").filter(|it| !it.is_empty())?, Source::Variable("LOCKED_STORE".to_owned())));

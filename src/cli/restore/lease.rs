@@ -8,7 +8,7 @@ use crate::holder::ProcFs;
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
 use crate::report;
-use crate::run::{self, Context};
+use crate::run::{self, Context, NoSetting};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
@@ -59,16 +59,19 @@ impl Hold {
             .map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let mut resources: Vec<Resource> = target.resources().cloned().collect();
         let roots = target.worktree();
-        let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
+        let setting = match run::store_for(context, roots.as_slice()) {
+            Ok(setting) => setting,
+            Err(NoSetting::Away(error)) if is_down(&error) => return Ok(Self::without(&error)),
+            Err(wrong) => return Err(wrong.refuse(context)),
+        };
         let opened = run::open_store(context, state, &setting).and_then(|mut store| {
             let live = store.leases(None, CALL)?;
             Ok((store, live))
         });
         let (mut store, live) = match opened {
             Ok(opened) => opened,
-            // Others are at work: it answers, only not now.
-            Err(error @ StoreError::Contended(_)) => return Err(down(&error)),
-            Err(error) => return Ok(Self::without(&error)),
+            Err(error) if is_down(&error) => return Ok(Self::without(&error)),
+            Err(error) => return Err(down(&error)),
         };
         let reason = quarantine(&live, &resources);
         resources.extend(companions(&resources, &live));
@@ -83,7 +86,14 @@ impl Hold {
             operation: "locked restore".to_owned(),
             rule: None,
         };
-        let (holding, carried) = ask(context, options.patience(&settings), state, store.as_mut(), owner, resources)?;
+        let (holding, carried) =
+            match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
+                Ok(held) => held,
+                // A store whose first word needs no server, or one that went away since.
+                Err(NotHeld::Unknown(error)) if is_down(&error) => return Ok(Self::without(&error)),
+                Err(NotHeld::Unknown(error)) => return Err(down(&error)),
+                Err(NotHeld::Refused(exit)) => return Err(exit),
+            };
         Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried })) })
     }
 
@@ -132,6 +142,20 @@ impl Hold {
     }
 }
 
+/// A file is restored without this store: it cannot be had now. One at which others are at work answers, only not now; and
+/// a setting that names none is to be set right.
+fn is_down(error: &StoreError) -> bool {
+    !error.is_of_the_setting() && !matches!(error, StoreError::Contended(_))
+}
+
+/// Why there is no holding.
+enum NotHeld {
+    /// The store gave no answer.
+    Unknown(StoreError),
+    /// It did; what is to be said has been said.
+    Refused(Exit),
+}
+
 fn names(holding: &Holding) -> String {
     match holding {
         Holding::Grant { resources, .. } => {
@@ -155,9 +179,10 @@ fn ask(
     store: &mut dyn Store,
     owner: Owner,
     resources: Vec<Resource>,
-) -> Result<(Holding, Vec<FileRecord>), Exit> {
-    let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
-    let times = Times::new(None, None, None, None).map_err(|_| Exit::Code(exit::INTERNAL))?;
+) -> Result<(Holding, Vec<FileRecord>), NotHeld> {
+    let internal = || NotHeld::Refused(Exit::Code(exit::INTERNAL));
+    let key = LeaseKey::random().map_err(|_| internal())?;
+    let times = Times::new(None, None, None, None).map_err(|_| internal())?;
     let (host, host_id) = (owner.host.clone(), owner.host_id.clone());
     let request = Request {
         grant: GrantId::random(),
@@ -178,7 +203,7 @@ fn ask(
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
-    match lease::acquire(request, patience, &mut asker).map_err(|error| down(&error))? {
+    match lease::acquire(request, patience, &mut asker).map_err(NotHeld::Unknown)? {
         Obtained::Granted { granted, .. } => {
             let here = granted.carried.into_iter().filter(|debt| debt.host == host);
             let mut carried: Vec<FileRecord> = Vec::new();
@@ -192,7 +217,7 @@ fn ask(
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
             let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
             let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            Err(refuse(&report::busy(&busy, &wanted, now), exit::BUSY))
+            Err(NotHeld::Refused(refuse(&report::busy(&busy, &wanted, now), exit::BUSY)))
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::config::{Address, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::report::{self, Refusal};
-use crate::run::{Context, env_of, outside};
+use crate::run::{self, Context, env_of, outside};
 use crate::store::{self, Cargo, Living, Store, StoreError, Upkeep};
 
 use super::super::front::refuse;
@@ -22,11 +22,10 @@ pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> 
     let (state, mut source) = store_of(context)?;
     let Some(to) = &verb.to else { return undo(upkeep(source.as_mut())?, verb.json) };
     let env = env_of(context);
-    let address = if to == "embedded" { Address::Embedded } else { Address::Text(to.clone()) };
-    let setting = StoreSetting { address, said_by: "--to".to_owned(), ..StoreSetting::default() };
+    let setting = target(context, to, verb.via.as_deref())?;
     let mut target: Box<dyn Store> = store::open(&setting, &env, &state, context.clock.clone(), outside(&state))
         .map_err(|error| of_target(&error))?;
-    let place = store::shown_place(to, &env, state.path());
+    let place = store::shown_place(&setting, &env, state.path());
     let (source, target) = (upkeep(source.as_mut())?, upkeep(target.as_mut())?);
     let moved = go(source, target, &place)?;
     let value =
@@ -36,6 +35,22 @@ pub(super) fn move_to(context: &Context, verb: &MoveVerb) -> Result<Exit, Exit> 
         moved.leases, moved.receipts, moved.resources
     );
     Ok(answer(verb.json, &value, Some(text)))
+}
+
+/// The store to move to. What the files name is taken from there: its way, and an address that is not to be typed.
+fn target(context: &Context, to: &str, via: Option<&str>) -> Result<StoreSetting, Exit> {
+    let misuse = |what: &str| refuse(&report::misuse(what, "locked store move --help"), exit::USAGE);
+    if to == "settings" {
+        if via.is_some() {
+            return Err(misuse("--via is for an address; the settings have a way of their own"));
+        }
+        let named = run::store_of_files(context).map_err(|wrong| wrong.refuse(context))?;
+        return named.ok_or_else(|| misuse("--to settings, and no file of settings names a store"));
+    }
+    let address = if to == "embedded" { Address::Embedded } else { Address::Text(to.to_owned()) };
+    let (said_by, via) = ("--to".to_owned(), via.map(str::to_owned));
+    let setting = StoreSetting { address, said_by, via, ..StoreSetting::default() };
+    run::completed(context, setting).map_err(|wrong| wrong.refuse(context))
 }
 
 /// It grants again. What the other one has given out meanwhile only a person can know.
@@ -146,7 +161,8 @@ fn of_target(error: &StoreError) -> Exit {
         retry: "yes, after the next step".to_owned(),
         next: error.remedy(),
     };
-    refuse(&refusal, exit::UNREACHABLE)
+    // What was typed names no store: that is no matter of settings.
+    refuse(&refusal, if error.is_of_the_setting() { exit::USAGE } else { exit::UNREACHABLE })
 }
 
 fn broke_off(error: &StoreError) -> Exit {

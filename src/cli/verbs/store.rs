@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use crate::store::Schema;
+
 /// `locked store`.
 #[derive(Debug, Args)]
 pub struct StoreVerb {
@@ -24,7 +26,7 @@ pub enum StoreVerbs {
     Check(Plain),
     /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
     #[command(after_help = "Example:\n  locked store print-sql > locked.sql")]
-    PrintSql,
+    PrintSql(PrintSqlVerb),
     /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
     #[command(after_help = "Example:\n  locked store prune --older-than 90d --dry-run")]
     Prune(PruneVerb),
@@ -42,6 +44,14 @@ pub struct Plain {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `locked store print-sql`.
+#[derive(Debug, Args)]
+pub struct PrintSqlVerb {
+    /// For this schema, whatever the settings say
+    #[arg(long, value_name = "NAME", value_parser = Schema::named)]
+    pub schema: Option<Schema>,
 }
 
 /// `locked store prune`.
@@ -75,9 +85,13 @@ pub struct EpochVerb {
 /// `locked store move`.
 #[derive(Debug, Args)]
 pub struct MoveVerb {
-    /// The other store: postgres://…, sqlite:FILE or embedded. A password is better left to PGPASSWORD or a password file
+    /// The other store: postgres://…, sqlite:FILE, embedded, or settings: the one that the files of settings name, whatever
+    /// LOCKED_STORE says. A password is better left to those, to PGPASSWORD or to a password file
     #[arg(long, value_name = "URL", required_unless_present = "undo", conflicts_with = "undo")]
     pub to: Option<String>,
+    /// The way to the other store, if it leads through another machine: ssh://[USER@]HOST[:PORT]
+    #[arg(long, value_name = "SSH", conflicts_with = "undo")]
+    pub via: Option<String>,
     /// Let this store grant again after a move that cannot be finished. Only when nobody uses the other one
     #[arg(long)]
     pub undo: bool,

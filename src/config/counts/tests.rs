@@ -51,7 +51,7 @@ fn fate(own: &str, text: &str, standing: Standing) -> Fate {
 #[test]
 fn every_key_counts_as_far_as_its_file_is_trusted() {
     // (key, in the user's file, in the repository's, untrusted, trusted)
-    let table: [(Key, &str, &str, Fate, Fate); 54] = [
+    let table: [(Key, &str, &str, Fate, Fate); 55] = [
         (Key::Scope, "", "scope = \"github.com/acme/infra\"", Counts, Counts),
         (Key::Scope, "", "scope = \"github.com/acme/other\"", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\" }", Counts, Counts),
@@ -59,6 +59,7 @@ fn every_key_counts_as_far_as_its_file_is_trusted() {
         (Key::Store, "", "store = { url = \"embedded\" }", Refused, Counts),
         (Key::Store, "", "store = { url = \"postgres://h\" }", Refused, Counts),
         (Key::Store, "", "store = { url_sops = { file = \"f\", key = \"k\" } }", Refused, Counts),
+        (Key::Store, "", "store = { url_env = \"D\", schema = \"s\" }", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\", via = \"ssh://h\" }", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\", advisory = true }", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\", on_unreachable = \"local\" }", Refused, Counts),

@@ -82,10 +82,25 @@ fn the_nearest_word_counts() {
 }
 
 #[test]
+fn the_variable_replaces_the_whole_of_what_files_say_and_tells_what_that_was() {
+    let file = "store = { url = \"postgres://a\", via = \"ssh://h\", schema = \"s\", advisory = true }";
+    let world = World::new("", file, "").with("LOCKED_STORE", "postgres://b");
+    let setting = world.store().expect("a store");
+    assert_eq!((setting.via, setting.schema, setting.advisory), (None, None, false));
+    let replaced = setting.replaces.expect("what it replaces");
+    assert!(replaced.ends_with("/user, with schema, via, advisory"), "{replaced}");
+    for (user, of_environment) in [(file, ""), ("", "postgres://b")] {
+        let setting = World::new("", user, "").with("LOCKED_STORE", of_environment).store().expect("a store");
+        assert_eq!(setting.replaces, None, "{user}");
+    }
+}
+
+#[test]
 fn an_untrusted_repository_may_name_a_variable_and_nothing_else() {
     for (text, key) in [
         (URL, "store.url"),
         ("store = { url_sops = { file = \"x\", key = \"y\" } }", "store.url_sops"),
+        ("store = { url_env = \"DB\", schema = \"other\" }", "store.schema"),
         ("store = { url_env = \"DB\", via = \"ssh://h\" }", "store.via"),
         ("store = { url_env = \"DB\", advisory = true }", "store.advisory"),
         ("store = { url_env = \"DB\", on_unreachable = \"local\" }", "store.on_unreachable"),
@@ -127,6 +142,13 @@ fn two_repositories_with_two_stores_are_refused() {
     // What lies in no repository has the embedded store too.
     world.outside = true;
     assert!(matches!(world.store(), Err(ConfigError::TwoStores(..))));
+    // One address can lead to two stores, or to one by two ways.
+    for more in ["", ", schema = \"mine\"", ", via = \"ssh://h\"", ", advisory = true"] {
+        let mine = format!("store = {{ url = \"postgres://a\"{more} }}");
+        let mut world = World::new("", &mine, "store = { url_env = \"A\" }").with("A", "postgres://a");
+        world.outside = true;
+        assert_eq!(world.store().is_ok(), more.is_empty(), "{mine}");
+    }
 }
 
 #[test]

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 use super::server::Session;
 use super::words::{Answer, Wanted};
 
+/// How long the word that begins a lingering may take, in milliseconds.
+const LAST_WORD_MS: u64 = 2000;
+
 /// The locks of one grant, and what guards them.
 pub(super) struct Held {
     pub(super) wanted: Wanted,
@@ -64,6 +67,8 @@ impl Held {
     }
 
     pub(super) fn linger(&mut self) {
+        // The server counts from the last word that it heard. One that is not heard any more counts from then on.
+        let _heard_or_not = self.prove(LAST_WORD_MS);
         self.until = Some(Instant::now() + Duration::from_millis(self.wanted.ttl_ms));
     }
 }

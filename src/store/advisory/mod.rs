@@ -4,8 +4,9 @@
 //! It promises less than a ledger. The lock is the session: it falls with it, at once, also when the server restarts or
 //! the connection breaks, and a holder finds out at its next heartbeat (so keep heartbeats short). There is no token,
 //! receipt, history, queue or keep; what must have one is refused before it starts, a failed command's lock is given
-//! back, and a file that was found bad is marked on this machine alone, loudly. A holder that the network cuts off is
-//! let go by the server when its TTL has passed, and no sooner.
+//! back, and a file that was found bad is marked on this machine alone, loudly. A holder that the network cuts off, or
+//! a machine between, or that is frozen with all of its processes, is let go by the server when it has said nothing for its
+//! TTL, and no sooner.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -9,9 +9,11 @@ use tokio_postgres::{Client, Error};
 use super::words::{Fault, HeldBy};
 
 /// Session settings that would end or hide a lock's session, where the server has them. A cut client is let go when its
-/// TTL has passed since it was last heard, and no sooner: its command has been stopped by then.
+/// TTL has passed since it was last heard, and no sooner: its command has been stopped by then. Where the server's own wire
+/// is cut TCP finds that out (these settings: PostgreSQL, "Connections and Authentication", 20.3.2); behind a machine
+/// between or a pooler, whose wire stays whole, only that nothing is said any more (`idle_session_timeout`, from 14 on).
 const SETTLE_IN: &str = "select pg_catalog.set_config(s.name, w.value, false) from pg_catalog.pg_settings s join (values \
-     ('idle_session_timeout', '0'), ('statement_timeout', '0'), ('lock_timeout', '0'), \
+     ('idle_session_timeout', $3::text), ('statement_timeout', '0'), ('lock_timeout', '0'), \
      ('tcp_keepalives_idle', $1::text), ('tcp_keepalives_interval', $2::text), ('tcp_keepalives_count', '5'), \
      ('tcp_user_timeout', $3::text)) w(name, value) on s.name = w.name";
 const WHO: &str = "select pg_catalog.pg_backend_pid()::int8, pg_catalog.pg_is_in_recovery()";
@@ -32,7 +34,8 @@ const WHOSE: &str = "select k.nth::int8 - 1, coalesce(nullif(a.application_name,
 /// Makes the session one that lasts as long as a lease of this TTL.
 pub(super) async fn settle_in(client: &Client, ttl: Duration) -> Result<(), Fault> {
     let seconds = |span: Duration| span.as_secs().max(1).to_string();
-    let (idle, interval, whole) = (seconds(ttl / 2), seconds(ttl / 10), ttl.as_millis().min(1 << 31).to_string());
+    let (idle, interval, whole) =
+        (seconds(ttl / 2), seconds(ttl / 10), ttl.as_millis().min(i32::MAX.unsigned_abs().into()).to_string());
     client.query_typed(SETTLE_IN, &[(&idle, Type::TEXT), (&interval, Type::TEXT), (&whole, Type::TEXT)]).await?;
     Ok(())
 }

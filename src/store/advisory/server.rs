@@ -173,7 +173,8 @@ async fn connect(reach: &Reach, name: &str, limit: Duration) -> Result<(Client, 
 async fn prove_one(reach: &Reach, first: &Client, name: &str, limit: Duration) -> Result<(), Fault> {
     let (process, standby) = queries::who(first).await?;
     if standby {
-        return Err(Fault::Misnamed {
+        // Refused, not misnamed: another server may be the primary in a moment, and this one too.
+        return Err(Fault::Refused {
             why: "the store's server is a standby, whose locks the primary knows nothing of".to_owned(),
             remedy: "point the store's address at the primary (target_session_attrs=read-write)".to_owned(),
         });

@@ -103,7 +103,7 @@ fn one_waits_for_the_other_and_nothing_is_left() {
 #[test]
 fn what_cannot_be_given_is_refused_before_the_command_starts() {
     let world = world("");
-    let said = says(world.locked().args(["acquire", "server:kept"]), 69);
+    let said = says(world.locked().args(["acquire", "server:kept"]), 78);
     assert!(said.contains("no table"), "{said}");
 }
 

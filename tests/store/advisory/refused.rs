@@ -18,7 +18,7 @@ pub(super) fn nowhere() -> String {
 
 fn refusal(address: &str, on_unreachable: OnUnreachable, request: &Request) -> (String, String) {
     match Machine::new().store_at(address, on_unreachable, None).acquire(request, LIMIT) {
-        Err(error @ StoreError::Misnamed { .. }) => (error.to_string(), error.remedy()),
+        Err(error @ (StoreError::Misnamed { .. } | StoreError::Refused { .. })) => (error.to_string(), error.remedy()),
         other => panic!("{other:?}"),
     }
 }

@@ -99,10 +99,13 @@ const FOREIGN: [&str; 40] = [
     "uselibpqcompat",
 ];
 
+/// Ours: the schema of the database that has the leases. `schema` alone is what others call the one of their own tables.
+pub(crate) const SCHEMA: &str = "locked_schema";
+
 /// What a word of a connection string is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
-    /// A parameter of libpq.
+    /// A parameter of libpq, or our own.
     Known(&'static str),
     /// Another program's, of no consequence here.
     Foreign(&'static str),
@@ -112,7 +115,8 @@ pub(super) enum Word {
 
 /// Looks a word up; case matters, as in libpq.
 pub(super) fn word(name: &str) -> Word {
-    if let Some((known, _)) = KEYWORDS.iter().find(|(known, _)| *known == name) {
+    let of_libpq = KEYWORDS.iter().map(|(known, _)| *known);
+    if let Some(known) = of_libpq.chain([SCHEMA]).find(|known| *known == name) {
         return Word::Known(known);
     }
     FOREIGN.iter().find(|foreign| **foreign == name).map_or(Word::Unknown, |foreign| Word::Foreign(foreign))

@@ -24,6 +24,7 @@ mod uri;
 pub use choices::{Binding, SslMode, Target, TlsVersion};
 pub use endpoint::{Endpoint, Place};
 pub use error::AddressError;
+pub(crate) use keyword::SCHEMA;
 pub use note::Note;
 pub use parameters::Parameters;
 pub use secret::Secret;

@@ -8,12 +8,13 @@ use std::time::Duration;
 use super::choices::{self, Binding, SslMode, Target, TlsVersion};
 use super::endpoint::{self, Endpoint};
 use super::error::AddressError;
-use super::keyword::{IDLE, REFUSED};
+use super::keyword::{IDLE, REFUSED, SCHEMA};
 use super::note::Note;
 use super::parameters::Parameters;
 use super::passfile::Passfile;
 use super::secret::Secret;
 use super::surroundings::Surroundings;
+use crate::store::postgres::schema::Schema;
 
 /// A database and every way to it. Its `Debug` shows no password, and of a string that may have been misread nothing.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Address {
     pub application_name: Option<String>,
     /// Server options of the session (`-c name=value`); transaction poolers refuse them.
     pub options: Option<String>,
+    /// `locked_schema`: the schema of the database that has the leases.
+    pub schema: Option<Schema>,
     /// How a dead connection is noticed.
     pub keep_alive: KeepAlive,
     /// What was left aside.
@@ -139,9 +142,18 @@ pub(super) fn understand(given: &Parameters, around: &dyn Surroundings) -> Resul
             .map(|time| time.max(Duration::from_secs(2))),
         application_name: text("application_name").or_else(|| text("fallback_application_name")),
         options: text("options"),
+        schema: schema(given)?,
         keep_alive: keep_alive(given)?,
         notes,
         doubtful: given.doubtful(),
+    })
+}
+
+/// An empty one is none: it must not become another's schema by a variable that was not set.
+fn schema(given: &Parameters) -> Result<Option<Schema>, AddressError> {
+    given.get(SCHEMA).map(Schema::named).transpose().map_err(|_| AddressError::Value {
+        key: SCHEMA,
+        expected: "lower-case letters, digits and _, at most 48, none that others have, as public or pg_…",
     })
 }
 

@@ -164,11 +164,11 @@ impl Tries<'_> {
         .map_err(|error| Next::Stop(error.into()))?;
         let (client, mut connection) =
             config.connect(connector).await.map_err(|error| judge(self.address, endpoint, &error))?;
-        match target::suits(self.address.target, strict, &client, &mut connection).await {
-            Ok(true) => Ok(Link { client, connection, endpoint: at }),
-            Ok(false) => {
+        match target::unsuited(self.address.target, strict, &client, &mut connection).await {
+            Ok(None) => Ok(Link { client, connection, endpoint: at }),
+            Ok(Some(is)) => {
                 let wanted = self.address.target.name();
-                Err(Next::Go(ConnectError::Target { server: endpoint.to_string(), wanted }))
+                Err(Next::Go(ConnectError::Target { server: endpoint.to_string(), is, wanted }))
             }
             Err(error) => Err(judge(self.address, endpoint, &error)),
         }

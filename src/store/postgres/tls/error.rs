@@ -148,10 +148,12 @@ pub enum ConnectError {
         why: String,
     },
     /// It answers, but is not the kind of server that is wanted.
-    #[error("{server} is not what target_session_attrs={wanted} asks for")]
+    #[error("{server} is {is}, and target_session_attrs={wanted} asks for another")]
     Target {
         /// Which.
         server: String,
+        /// What it is.
+        is: &'static str,
         /// The kind.
         wanted: &'static str,
     },

@@ -17,32 +17,37 @@ struct Nature {
     read_only: bool,
 }
 
-/// Whether this server will do. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from
+/// What a server is that will not do; none for one that will. `strict` is false in the second round of `prefer-standby`, which takes any. Servers from
 /// 14 on have said what they are in their greeting; older ones and poolers are asked.
-pub(in crate::store::postgres) async fn suits<S, T>(
+pub(in crate::store::postgres) async fn unsuited<S, T>(
     target: Target,
     strict: bool,
     client: &Client,
     connection: &mut Connection<S, T>,
-) -> Result<bool, tokio_postgres::Error>
+) -> Result<Option<&'static str>, tokio_postgres::Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
 {
     if target == Target::Any || !strict {
-        return Ok(true);
+        return Ok(None);
     }
     let nature = match greeting(connection) {
         Some(nature) => nature,
         None => ask(client, connection).await?,
     };
-    Ok(match target {
+    let suits = match target {
         Target::Any => true,
         Target::ReadWrite => !nature.read_only,
         Target::ReadOnly => nature.read_only,
         Target::Primary => !nature.standby,
         Target::Standby | Target::PreferStandby => nature.standby,
-    })
+    };
+    Ok((!suits).then_some(match (nature.standby, nature.read_only) {
+        (true, _) => "a standby",
+        (false, true) => "read-only",
+        (false, false) => "a primary",
+    }))
 }
 
 fn greeting<S, T>(connection: &Connection<S, T>) -> Option<Nature>

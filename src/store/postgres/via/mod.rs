@@ -120,11 +120,11 @@ impl One<'_> {
         let Ok(secured) = MakeTlsConnect::<Tunnel>::make_tls_connect(&mut connector, "");
         let connected = config.connect_raw(tunnel, secured).await;
         let (client, mut connection) = connected.map_err(|error| judge(self.address, self.endpoint, &error))?;
-        match target::suits(self.address.target, strict, &client, &mut connection).await {
-            Ok(true) => Ok(Connected::of(client, connection)),
-            Ok(false) => {
+        match target::unsuited(self.address.target, strict, &client, &mut connection).await {
+            Ok(None) => Ok(Connected::of(client, connection)),
+            Ok(Some(is)) => {
                 let wanted = self.address.target.name();
-                Err(Next::Go(ConnectError::Target { server: self.endpoint.to_string(), wanted }))
+                Err(Next::Go(ConnectError::Target { server: self.endpoint.to_string(), is, wanted }))
             }
             Err(error) => Err(judge(self.address, self.endpoint, &error)),
         }
