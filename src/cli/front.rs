@@ -170,6 +170,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Release(verb) => super::held::release(&context, &line.options, verb),
         Verb::Check(verb) => super::check::check(&context, &line.options, verb),
         Verb::Restore(verb) => super::restore::restore(&context, &line.options, verb),
+        Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Completions(verb) => super::completions::completions(verb.shell),

@@ -18,6 +18,7 @@ mod options;
 mod overruled;
 mod restore;
 mod status;
+mod steal;
 mod store;
 mod table;
 mod verbs;

@@ -124,7 +124,7 @@ pub(super) struct OnlyOptions {
 }
 
 /// A reason that says something, on one line.
-fn reason(text: &str) -> Result<String, &'static str> {
+pub(super) fn reason(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("say why, in a few words"),
         text if text.chars().any(char::is_control) || text.chars().count() > 200 => {

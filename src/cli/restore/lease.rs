@@ -197,6 +197,7 @@ fn ask(
         live: None,
         files: Vec::new(),
         remote: false,
+        ask: Vec::new(),
         gone: Vec::new(),
     };
     let grant = request.grant;

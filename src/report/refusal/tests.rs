@@ -25,6 +25,7 @@ fn lease() -> LeaseView {
         state: LeaseState::Held,
         explicit: false,
         takeable: false,
+        ask: false,
         reason: None,
         acquired_at: 0,
         renewed_at: 0,
@@ -94,6 +95,46 @@ fn a_quarantine_names_the_way_out() {
         "{text}"
     );
     assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
+}
+
+#[test]
+fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
+    let stale = LeaseView { ask: true, state: LeaseState::Expired, expires_in: Some(Duration::ZERO), ..lease() };
+    let gone = LeaseView { reason: Some("proven gone by 0a0b0c0d (bob@ws-2)".to_owned()), ..stale.clone() };
+    let kept = LeaseView { ask: true, state: LeaseState::Kept, reason: Some("it failed".to_owned()), ..lease() };
+    let hold = LeaseView { ask: true, explicit: true, ..lease() };
+    let cases = [
+        (
+            &stale,
+            "expired, place 1 in the queue, free when a person has said that it is stale",
+            "no, not before a person has said so",
+        ),
+        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, not before a person has said so"),
+        (
+            &kept,
+            "because it failed, place 1 in the queue, free when its holder is done",
+            "yes, when its session goes on\n",
+        ),
+        (&hold, "free when its holder is done", "yes, when its session releases it\n"),
+    ];
+    for (lease, why, retry) in cases {
+        let text = busy(&busy_with(lease.clone(), 0), "sops:monitoring", 0).to_string();
+        assert!(text.contains(why) && text.contains(&format!("retry: {retry}")), "{text}");
+    }
+    assert_eq!(next(&stale, false), "locked status sops:monitoring");
+    assert_eq!(next(&stale, true), "locked steal sops:monitoring --reason 'why it is stale'");
+    assert_eq!(next(&kept, true), "locked status sops:monitoring", "its holder is not gone");
+}
+
+#[test]
+fn a_lease_that_is_taken_away_says_by_whom() {
+    let reason = "revoked by 0a0b0c0d (bob@ws-2): it hangs".to_owned();
+    let revoked = LeaseView { state: LeaseState::Revoked, reason: Some(reason), ..lease() };
+    let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0).to_string();
+    assert!(
+        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; it has not stopped yet, place 1"),
+        "{text}"
+    );
 }
 
 #[test]
