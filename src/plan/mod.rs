@@ -3,13 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod claims;
+mod content;
+mod places;
+mod zones;
 
 use std::path::Path;
 
 pub use claims::World;
 
 use crate::naming::{self, Namer, NamingError, Target};
-use crate::rules::{Change, Classification, Policy, Write};
+use crate::rules::{Change, Classification, Policy, Stale, Write};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What is to be done.
@@ -42,6 +45,8 @@ pub struct HoldPlan {
     pub remote: bool,
     /// On what terms the resources are held.
     pub policy: Policy,
+    /// Those of the resources that nobody reclaims without a person's word, in the same order.
+    pub ask: Vec<Resource>,
     /// Why, in one sentence.
     pub reason: String,
     /// What could not be told of the line, one sentence each.
@@ -68,27 +73,20 @@ pub fn draw(
     world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
-    let mut files = Vec::new();
-    let mut passed_over = None;
-    for write in class.writes {
-        if write.change == Change::Other && !naming::holds_sops(&write.path) {
-            continue;
-        }
-        if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
-            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
-            continue;
-        }
-        if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
-            passed_over = Some(format!("{} is no regular file", shown(&write.path)));
-            continue;
-        }
-        let target = namer.name(&write.path)?;
-        files.push(PlannedFile { write, target });
-    }
+    let Files { files, passed_over } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
-    let claimed = claims::claimed(&class.claims, world, namer)?;
+    let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
     resources.extend(claimed.resources);
+    let entered = zones::entered(&class, &claimed.files, world);
     let by_rule = !resources.is_empty();
+    let mut ask = Vec::new();
+    for entered in &entered {
+        let name = entered.zone.resource();
+        let resource = Resource { scope: scope_of(&name, cwd, namer)?, name };
+        ask.extend(Some(&resource).filter(|_| entered.zone.stale == Stale::Ask).cloned());
+        resources.push(resource);
+    }
+    let by_hand_alone = resources.is_empty();
     let unknown = claimed
         .unknown
         .into_iter()
@@ -100,15 +98,56 @@ pub fn draw(
     }
     resources.sort();
     resources.dedup();
+    ask.sort();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
-    let reason = match by_rule {
-        false => "named by hand with -r".to_owned(),
-        true => [vec![class.reason], claimed.because].concat().join("; "),
-    };
-    let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
-    Ok(Plan::Hold(Box::new(HoldPlan { resources, files, rule, operation, remote, policy, reason, notes })))
+    let mut reasons = if by_rule { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    reasons.extend(entered.iter().map(zones::Entered::reason));
+    let reason = if by_hand_alone { "named by hand with -r".to_owned() } else { reasons.join("; ") };
+    let by_zone = || entered.first().map(|entered| format!("zone.{}", entered.zone.name));
+    Ok(Plan::Hold(Box::new(HoldPlan {
+        rule: if by_rule { class.rule } else { by_zone().or(class.rule) },
+        resources,
+        files,
+        operation: class.operation,
+        remote: class.remote,
+        policy: zones::terms(class.policy, &entered),
+        ask,
+        reason,
+        notes,
+    })))
+}
+
+/// The files that are held, and why another one is not.
+struct Files {
+    files: Vec<PlannedFile>,
+    passed_over: Option<String>,
+}
+
+fn files(class: &Classification, cwd: &Path, world: &World<'_>, namer: &mut Namer<'_>) -> Result<Files, NamingError> {
+    let mut files = Vec::new();
+    let mut passed_over = None;
+    for write in &class.writes {
+        if write.change == Change::Other && !naming::holds_sops(&write.path) {
+            continue;
+        }
+        if write.change == Change::DecryptTo && !names_a_secret(write, cwd) {
+            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
+            continue;
+        }
+        if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
+            passed_over = Some(format!("{} is no regular file", shown(&write.path)));
+            continue;
+        }
+        if places::is_safe(&write.path, world.book) {
+            passed_over = Some(format!("{} is a safe path", shown(&write.path)));
+            continue;
+        }
+        let target = namer.name(&write.path)?;
+        files.push(PlannedFile { write: write.clone(), target });
+    }
+    Ok(Files { files, passed_over })
 }
 
 fn shown(path: &Path) -> String {

@@ -1,0 +1,125 @@
+//! Which zones a line enters: what the rules saw in its words, and what stands in the files that it writes, reads or
+//! hands to a database.
+//!
+//! A file that cannot be looked at (of another host, of another user, too long) counts as one whose content fits: then
+//! people wait for each other without need, instead of writing over each other.
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use super::content::{self, Content};
+use super::{World, places};
+use crate::naming::Place;
+use crate::rules::{Classification, Deed, Policy, Zone, is_known};
+
+/// A zone that is entered, and how.
+pub(super) struct Entered<'b> {
+    pub(super) zone: &'b Zone,
+    how: String,
+}
+
+impl Entered<'_> {
+    /// One sentence for `explain`.
+    pub(super) fn reason(&self) -> String {
+        format!("it enters the zone {} {}", self.zone.name, self.how)
+    }
+}
+
+/// Finds them, in the byte order of their names. `used` are Compose files: they are not written, but what they say is
+/// what is done.
+pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &World<'b>) -> Vec<Entered<'b>> {
+    let zones = world.book.zones();
+    if zones.is_empty() {
+        return Vec::new();
+    }
+    let files = files(&class.deeds, used, zones, world);
+    let told = OnceCell::new();
+    let mut entered: Vec<Entered<'b>> = zones
+        .iter()
+        .filter_map(|zone| {
+            let by_line = || class.zones.get(&zone.name).map(|how| (*how).to_owned());
+            let by_sql = || {
+                let told = told.get_or_init(|| content::told(&class.deeds, world));
+                let fits = !zone.sql.is_empty() && (told.cut_short || told.texts.iter().any(|text| zone.has_sql(text)));
+                fits.then(|| "by the SQL in a file".to_owned())
+            };
+            let how = by_line().or_else(|| files.iter().find_map(|file| file.enters(zone))).or_else(by_sql)?;
+            Some(Entered { zone, how })
+        })
+        .collect();
+    entered.sort_by(|one, two| one.zone.name.cmp(&two.zone.name));
+    entered.dedup_by(|one, two| one.zone.name == two.zone.name);
+    entered
+}
+
+/// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held
+/// says that something may be given back before the end.
+pub(super) fn terms(policy: Policy, entered: &[Entered<'_>]) -> Policy {
+    entered.iter().fold(policy, |policy, entered| {
+        let give_back = policy.give_back;
+        Policy { give_back, ..policy.and(entered.zone.policy.clone()) }
+    })
+}
+
+/// A file that is touched.
+struct Touched {
+    letters: PathBuf,
+    places: Vec<Place>,
+    wrote: bool,
+    /// It lies where nobody here can look.
+    elsewhere: bool,
+    content: OnceCell<Content>,
+}
+
+impl Touched {
+    fn enters(&self, zone: &Zone) -> Option<String> {
+        let named = zone.has_path(&self.letters, None)
+            || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
+        if !(named && (self.wrote || zone.reads)) || !self.fits(zone) {
+            return None;
+        }
+        let name = self.letters.file_name().unwrap_or_default().as_encoded_bytes();
+        Some(format!("with {}", crate::terms::percent_encode(name)))
+    }
+
+    fn fits(&self, zone: &Zone) -> bool {
+        if zone.content.is_empty() {
+            return true;
+        }
+        match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.letters) }) {
+            Content::Missing => false,
+            Content::Unseen => true,
+            Content::Text { text, whole } => zone.has_content(text) || !whole,
+        }
+    }
+}
+
+fn files(deeds: &[Deed], used: &[PathBuf], zones: &[Zone], world: &World<'_>) -> Vec<Touched> {
+    if zones.iter().all(|zone| zone.paths.is_empty()) {
+        return Vec::new();
+    }
+    let mut files: Vec<Touched> = Vec::new();
+    for deed in deeds.iter().filter(|deed| !deed.inside) {
+        let paths = deed.writes.iter().map(|path| (path, true)).chain(deed.reads.iter().map(|path| (path, false)));
+        for (path, wrote) in paths {
+            note(path, wrote, deed.host.is_some(), &mut files, world);
+        }
+    }
+    for path in used {
+        note(path, true, false, &mut files, world);
+    }
+    files
+}
+
+fn note(path: &Path, wrote: bool, elsewhere: bool, files: &mut Vec<Touched>, world: &World<'_>) {
+    if wrote && !elsewhere && places::is_safe(path, world.book) {
+        return;
+    }
+    let letters = places::by_its_letters(path);
+    if files.iter().any(|known| known.letters == letters && known.wrote >= wrote && known.elsewhere == elsewhere) {
+        return;
+    }
+    let places = if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(path) };
+    files.push(Touched { letters, places, wrote, elsewhere, content: OnceCell::new() });
+}
