@@ -25,7 +25,7 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
-pub use entry::{Context, Options, env_of, open_store, outside, retry_witness, session, within};
+pub use entry::{Context, Options, env_of, open_store, outside, retry_witness, session, session_names, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
