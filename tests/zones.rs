@@ -72,7 +72,7 @@ impl Stage {
     fn new(settings: &str, packs: &[&str], session: &[String]) -> Self {
         let tables = Tables::read(settings).unwrap_or_else(|error| panic!("{error}"));
         let packs = packs.iter().map(|&pack| pack.to_owned()).collect();
-        let book = Book::with(tables, BTreeMap::new(), packs).for_session(|| session.to_vec());
+        let book = Book::with(tables, BTreeMap::new()).with_packs(packs).for_session(|| session.to_vec());
         let directory = tempfile::tempdir().expect("a directory");
         let root = std::fs::canonicalize(directory.path()).expect("a directory").join("repository");
         for part in [".git/objects", ".git/refs", "memory"] {

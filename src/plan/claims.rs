@@ -10,6 +10,9 @@ use crate::naming::{self, Namer, NamingError};
 use crate::rules::{Book, Claim, Compose, Engine, Set, Wanted, is_known};
 use crate::terms::{Resource, ResourceName, Scope};
 
+/// Asks an engine for the Compose project of one of its containers.
+pub type StackOf<'a> = dyn Fn(&Engine, &OsStr) -> Option<String> + 'a;
+
 /// What must be asked of the world outside of files.
 pub struct World<'a> {
     /// The environment of the command.
@@ -17,7 +20,7 @@ pub struct World<'a> {
     /// Whether a program on PATH is a script in Python.
     pub is_python: Box<dyn Fn(&OsStr) -> bool + 'a>,
     /// The Compose project of a container, as the engine says it.
-    pub stack_of: Box<dyn Fn(&Engine, &OsStr) -> Option<String> + 'a>,
+    pub stack_of: Box<StackOf<'a>>,
     /// The zones and safe paths.
     pub book: &'a Book,
     /// The regular file that is the standard input of the command, if it is one.

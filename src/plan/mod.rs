@@ -4,15 +4,17 @@
 
 mod claims;
 mod content;
+mod files;
 mod places;
 mod zones;
 
 use std::path::Path;
 
-pub use claims::World;
+pub use claims::{StackOf, World};
 
+use self::files::{Files, files};
 use crate::naming::{self, Namer, NamingError, Target};
-use crate::rules::{Change, Classification, Policy, Stale, Write};
+use crate::rules::{Classification, Policy, Stale, Write};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What is to be done.
@@ -117,45 +119,6 @@ pub fn draw(
         reason,
         notes,
     })))
-}
-
-/// The files that are held, and why another one is not.
-struct Files {
-    files: Vec<PlannedFile>,
-    passed_over: Option<String>,
-}
-
-fn files(class: &Classification, cwd: &Path, world: &World<'_>, namer: &mut Namer<'_>) -> Result<Files, NamingError> {
-    let mut files = Vec::new();
-    let mut passed_over = None;
-    for write in &class.writes {
-        if write.change == Change::Other && !naming::holds_sops(&write.path) {
-            continue;
-        }
-        if write.change == Change::DecryptTo && !names_a_secret(write, cwd) {
-            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
-            continue;
-        }
-        if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
-            passed_over = Some(format!("{} is no regular file", shown(&write.path)));
-            continue;
-        }
-        if places::is_safe(&write.path, world.book) {
-            passed_over = Some(format!("{} is a safe path", shown(&write.path)));
-            continue;
-        }
-        let target = namer.name(&write.path)?;
-        files.push(PlannedFile { write: write.clone(), target });
-    }
-    Ok(Files { files, passed_over })
-}
-
-fn shown(path: &Path) -> String {
-    if naming::is_likely_a_value(path) { "the target".to_owned() } else { path.display().to_string() }
-}
-
-fn names_a_secret(write: &Write, cwd: &Path) -> bool {
-    naming::is_secret_target(&write.path, cwd, write.asked.config.as_deref())
 }
 
 /// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use super::content::{self, Content};
 use super::{World, places};
-use crate::naming::Place;
+use crate::naming::{self, Place};
 use crate::rules::{Classification, Deed, Policy, Zone, is_known};
+use crate::terms::percent_encode;
 
 /// A zone that is entered, and how.
 pub(super) struct Entered<'b> {
@@ -80,7 +81,8 @@ impl Touched {
             return None;
         }
         let name = self.letters.file_name().unwrap_or_default().as_encoded_bytes();
-        Some(format!("with {}", crate::terms::percent_encode(name)))
+        let told = !naming::is_likely_a_value(&self.letters);
+        Some(if told { format!("with {}", percent_encode(name)) } else { "with a file".to_owned() })
     }
 
     fn fits(&self, zone: &Zone) -> bool {

@@ -86,7 +86,7 @@ pub struct Deed {
 }
 
 /// SQL that a command is told.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Told {
     /// As the line says it.
     pub texts: Vec<Vec<u8>>,
@@ -100,6 +100,13 @@ pub struct Told {
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Deed").field("name", &self.name).field("args", &self.args.len()).finish_non_exhaustive()
+    }
+}
+
+/// SQL may carry passwords: it is counted, not shown.
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Told").field("texts", &self.texts.len()).finish_non_exhaustive()
     }
 }
 
