@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::step::shown;
 use super::{Claim, Policy};
 
 /// What is classified.
@@ -96,10 +97,10 @@ pub struct Told {
     pub input: Vec<PathBuf>,
 }
 
-/// Arguments and input may be secrets: they are counted, not shown.
+/// Arguments and input may be secrets: they are counted, not shown; so may a word that stands where a program should.
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deed").field("name", &self.name).field("args", &self.args.len()).finish_non_exhaustive()
+        f.debug_struct("Deed").field("name", &shown(&self.name)).field("args", &self.args.len()).finish_non_exhaustive()
     }
 }
 

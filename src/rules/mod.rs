@@ -34,7 +34,7 @@ pub use wanted::{Claim, Compose, Engine, Set, Wanted};
 
 use self::decide::{Wants, decide};
 use self::step::Step;
-use crate::terms::percent_encode;
+use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Whether this exit status of the rule's program means that the work was done. sops' 200 means that the editor changed
 /// nothing, so nothing was to be done.
@@ -62,15 +62,15 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
     if class.operation.is_empty() {
-        class.operation = percent_encode(command.name.as_encoded_bytes());
+        class.operation = step::shown(command.name);
     }
     class
 }
 
 /// What runs, without arguments: any of them may be a value.
 fn operation(step: &Step, path: &str) -> String {
-    let mut words = percent_encode(step.name.as_encoded_bytes());
-    if !path.is_empty() {
+    let mut words = step.shown();
+    if !path.is_empty() && !may_hold_a_secret(path.as_bytes()) {
         words = format!("{words} {path}");
     }
     match &step.host {
@@ -87,7 +87,7 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         if let Some(reason) = wants.reason {
             class.reason = reason;
         } else if wants.known && class.rule.is_none() {
-            class.reason = format!("no rule locks this line of {}", step.name.display());
+            class.reason = format!("no rule locks this line of {}", step.shown());
         }
         class.rule = wants.rule.or_else(|| class.rule.take());
         if let Some(operation) = wants.operation.or_else(|| locks.then(|| operation(step, &wants.path))) {
@@ -95,10 +95,9 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         }
     }
     if wants.unnamed {
-        class.notes.push(format!(
-            "what {} writes only run time knows, and it runs without a lease on that",
-            step.name.display()
-        ));
+        class
+            .notes
+            .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
     class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);

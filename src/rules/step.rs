@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::Command;
+use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
 pub(super) const UNKNOWN: u8 = 0x1a;
@@ -16,6 +17,12 @@ pub const STDIN: &str = "/dev/stdin";
 #[must_use]
 pub fn is_known(word: &OsStr) -> bool {
     !word.as_encoded_bytes().contains(&UNKNOWN)
+}
+
+/// A program's name for people.
+pub(super) fn shown(name: &OsStr) -> String {
+    let bytes = name.as_encoded_bytes();
+    if may_hold_a_secret(bytes) { "a program".to_owned() } else { percent_encode(bytes) }
 }
 
 /// A directory that only run time knows.
@@ -82,6 +89,11 @@ impl Step {
     /// Its name as text; none where that is no text, which no rule can be about.
     pub(super) fn name(&self) -> &str {
         self.name.to_str().unwrap_or_default()
+    }
+
+    /// Its name for people. A word that stands where a program should may be a value all the same.
+    pub(super) fn shown(&self) -> String {
+        shown(&self.name)
     }
 
     /// A variable of its environment.

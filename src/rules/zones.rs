@@ -96,6 +96,6 @@ pub(super) fn enter(step: &Step, deed: &Deed, book: &Book, class: &mut Classific
     }
     let sql_elsewhere = (step.inside || step.host.is_some()) && !deed.sql.files.is_empty();
     if sql_elsewhere {
-        class.notes.push(format!("{} reads SQL where it cannot be looked at", step.name.display()));
+        class.notes.push(format!("{} reads SQL where it cannot be looked at", step.shown()));
     }
 }
