@@ -291,14 +291,44 @@ fn the_terms_of_a_zone_count_and_leave_the_others_alone() {
 #[test]
 fn what_goes_on_without_us_is_remote() {
     let stage = Stage::new(&example(), &[], &[]);
+    stage.write("g.sql", b"grant x to y;");
     for line in [
         &["psql", "-c", "grant x to y"][..],
         &["ssh", "vps", "crontab -e"],
         &["sudo", "crontab", "-e"],
         &["docker", "exec", "x", "crontab", "-e"],
+        &["psql", "-f", "g.sql"],
+        &["sh", "-c", "sudo tee /etc/cron.d/x"],
+        &["ssh", "vps", "tee /etc/cron.d/x"],
+        &["sh", "-c", "tee memory/MEMORY.md; sudo tee memory/MEMORY.md"],
     ] {
         assert!(stage.held(line).remote, "{line:?}");
     }
     assert!(!stage.held(&["crontab", "-e"]).remote);
     assert!(!stage.held(&["vim", "memory/MEMORY.md"]).remote);
+}
+
+#[test]
+fn what_runs_in_a_container_holds_nothing_for_its_files() {
+    let stage = Stage::new(&example(), &[], &[]);
+    let sops = "A=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+    stage.write("a.env.sops", sops.as_bytes());
+    stage.write("g.sql", b"grant x to y;");
+    let here = |name: &str| stage.root.join(name).display().to_string();
+    let (file, sql) = (here("a.env.sops"), here("g.sql"));
+    // The same here is held, so that the names are right.
+    for line in [&["sops", "edit", &file][..], &["tee", &file], &["psql", "-f", &sql]] {
+        assert!(!stage.held(line).resources.is_empty());
+    }
+    for line in [
+        &["docker", "exec", "x", "sops", "edit", &file][..],
+        &["docker", "exec", "x", "tee", &file],
+        &["docker", "exec", "x", "psql", "-f", &sql],
+        &["kubectl", "exec", "x", "--", "sh", "-c", "echo >> /etc/cron.d/x"],
+        &["ssh", "vps", "docker exec web supervisorctl restart app"],
+    ] {
+        let argv: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
+        let plan = stage.answer(&argv, "", None).plan;
+        assert!(matches!(plan, Plan::PassThrough { .. }), "{line:?}: {plan:?}");
+    }
 }

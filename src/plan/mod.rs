@@ -113,7 +113,7 @@ pub fn draw(
         resources,
         files,
         operation: class.operation,
-        remote: class.remote,
+        remote: class.remote || entered.iter().any(|entered| entered.remote),
         policy: zones::terms(class.policy, &entered),
         ask,
         reason,

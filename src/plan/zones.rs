@@ -6,7 +6,8 @@
 #![forbid(unsafe_code)]
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::content::{self, Content};
 use super::{World, places};
@@ -17,6 +18,8 @@ use crate::terms::percent_encode;
 /// A zone that is entered, and how.
 pub(super) struct Entered<'b> {
     pub(super) zone: &'b Zone,
+    /// What enters it does not stop with our processes; as far as the files say it.
+    pub(super) remote: bool,
     how: String,
 }
 
@@ -39,14 +42,17 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
     let mut entered: Vec<Entered<'b>> = zones
         .iter()
         .filter_map(|zone| {
-            let by_line = || class.zones.get(&zone.name).map(|how| (*how).to_owned());
-            let by_sql = || {
+            let by_line = class.zones.get(&zone.name).map(|how| (*how).to_owned());
+            let with: Vec<&Touched> = files.iter().filter(|file| file.enters(zone)).collect();
+            // A server goes on with a statement when the program that sent it is stopped.
+            let sent = {
                 let told = told.get_or_init(|| content::told(&class.deeds, world));
-                let fits = !zone.sql.is_empty() && (told.cut_short || told.texts.iter().any(|text| zone.has_sql(text)));
-                fits.then(|| "by the SQL in a file".to_owned())
+                !zone.sql.is_empty() && (told.cut_short || told.texts.iter().any(|text| zone.has_sql(text)))
             };
-            let how = by_line().or_else(|| files.iter().find_map(|file| file.enters(zone))).or_else(by_sql)?;
-            Some(Entered { zone, how })
+            let by_file = with.first().map(|file| file.how());
+            let how = by_line.or(by_file).or_else(|| sent.then(|| "by the SQL in a file".to_owned()))?;
+            let remote = sent || with.iter().any(|file| file.beyond);
+            Some(Entered { zone, remote, how })
         })
         .collect();
     entered.sort_by(|one, two| one.zone.name.cmp(&two.zone.name));
@@ -65,31 +71,35 @@ pub(super) fn terms(policy: Policy, entered: &[Entered<'_>]) -> Policy {
 
 /// A file that is touched.
 struct Touched {
+    path: PathBuf,
     letters: PathBuf,
     places: Vec<Place>,
     wrote: bool,
     /// It lies where nobody here can look.
     elsewhere: bool,
+    /// What touches it does not stop with our processes.
+    beyond: bool,
     content: OnceCell<Content>,
 }
 
 impl Touched {
-    fn enters(&self, zone: &Zone) -> Option<String> {
+    fn enters(&self, zone: &Zone) -> bool {
         let named = zone.has_path(&self.letters, None)
             || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
-        if !(named && (self.wrote || zone.reads)) || !self.fits(zone) {
-            return None;
-        }
+        named && (self.wrote || zone.reads) && self.fits(zone)
+    }
+
+    fn how(&self) -> String {
         let name = self.letters.file_name().unwrap_or_default().as_encoded_bytes();
         let told = !naming::is_likely_a_value(&self.letters);
-        Some(if told { format!("with {}", percent_encode(name)) } else { "with a file".to_owned() })
+        if told { format!("with {}", percent_encode(name)) } else { "with a file".to_owned() }
     }
 
     fn fits(&self, zone: &Zone) -> bool {
         if zone.content.is_empty() {
             return true;
         }
-        match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.letters) }) {
+        match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.path) }) {
             Content::Missing => false,
             Content::Unseen => true,
             Content::Text { text, whole } => zone.has_content(text) || !whole,
@@ -101,27 +111,23 @@ fn files(deeds: &[Deed], used: &[PathBuf], zones: &[Zone], world: &World<'_>) ->
     if zones.iter().all(|zone| zone.paths.is_empty()) {
         return Vec::new();
     }
-    let mut files: Vec<Touched> = Vec::new();
-    for deed in deeds.iter().filter(|deed| !deed.inside) {
-        let paths = deed.writes.iter().map(|path| (path, true)).chain(deed.reads.iter().map(|path| (path, false)));
-        for (path, wrote) in paths {
-            note(path, wrote, deed.host.is_some(), &mut files, world);
-        }
-    }
-    for path in used {
-        note(path, true, false, &mut files, world);
-    }
-    files
-}
-
-fn note(path: &Path, wrote: bool, elsewhere: bool, files: &mut Vec<Touched>, world: &World<'_>) {
-    if wrote && !elsewhere && places::is_safe(path, world.book) {
-        return;
-    }
-    let letters = places::by_its_letters(path);
-    if files.iter().any(|known| known.letters == letters && known.wrote >= wrote && known.elsewhere == elsewhere) {
-        return;
-    }
-    let places = if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(path) };
-    files.push(Touched { letters, places, wrote, elsewhere, content: OnceCell::new() });
+    let by = |deed: &Deed, path: &PathBuf, wrote| (path.clone(), wrote, deed.host.is_some(), deed.beyond);
+    let by_deeds = deeds.iter().filter(|deed| !deed.inside).flat_map(|deed| {
+        let writes = deed.writes.iter().map(move |path| by(deed, path, true));
+        writes.chain(deed.reads.iter().map(move |path| by(deed, path, false)))
+    });
+    // An engine goes on when the client is stopped.
+    let by_compose = used.iter().map(|path| (path.clone(), true, false, true));
+    let all: BTreeSet<_> = by_deeds.chain(by_compose).collect();
+    let wanted = all.into_iter().filter(|(path, _, elsewhere, _)| *elsewhere || !places::is_safe(path, world.book));
+    let touched = wanted.map(|(path, wrote, elsewhere, beyond)| Touched {
+        letters: places::by_its_letters(&path),
+        places: if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(&path) },
+        content: OnceCell::new(),
+        path,
+        wrote,
+        elsewhere,
+        beyond,
+    });
+    touched.collect()
 }

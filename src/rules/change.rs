@@ -76,6 +76,8 @@ pub struct Deed {
     pub host: Option<String>,
     /// It runs in a container: its files are none of this machine's.
     pub inside: bool,
+    /// It runs beyond us: whoever stops our processes does not stop it.
+    pub beyond: bool,
     /// Files that it writes.
     pub writes: Vec<PathBuf>,
     /// Words that may name files that it reads; only where a zone asks for them.

@@ -26,6 +26,7 @@ pub(super) fn deed(step: &Step, wants: &Wants, book: &Book, command: &Command<'_
         cwd: step.cwd.clone(),
         host: step.host.clone(),
         inside: step.inside,
+        beyond: step.escapes || step.host.is_some() || step.inside,
         writes: wants.touched.clone(),
         input: step.input.clone(),
         ..Deed::default()
@@ -91,7 +92,7 @@ pub(super) fn enter(step: &Step, deed: &Deed, book: &Book, class: &mut Classific
             continue;
         }
         // A server goes on with a statement when the program that sent it is stopped.
-        class.remote |= by_sql || step.escapes || step.host.is_some() || step.inside;
+        class.remote |= by_sql || deed.beyond;
         class.zones.entry(zone.name.clone()).or_insert(if by_sql { "by its SQL" } else { "by its words" });
     }
     let sql_elsewhere = (step.inside || step.host.is_some()) && !deed.sql.files.is_empty();
