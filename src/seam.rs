@@ -109,6 +109,7 @@ pub fn with_lease<T>(
     if resources.is_empty() {
         return Err(SeamError::Misused("no resource was named".to_owned()));
     }
+    let ask = if options.asks() { resources.clone() } else { Vec::new() };
     let request = Request {
         grant: GrantId::random(),
         key: key.clone(),
@@ -122,6 +123,7 @@ pub fn with_lease<T>(
         live: None,
         files: Vec::new(),
         remote: false,
+        ask,
         gone: Vec::new(),
     };
     let grant = request.grant;

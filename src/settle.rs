@@ -9,22 +9,32 @@
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
+//! | succeeded, and what it set off elsewhere may still be running, as its rule has it | – | keep for as long as the rule has it |
+//! | succeeded, but the command that is to prove it failed | – | as after a failure, exit 72 |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
+//! | failed | none (a container, a server… of a rule) | keep for five minutes, or for as long as the rule has it |
 //! | failed | none (named by hand) | release as failed, or keep with `--keep` |
 //! | stopped by us | not bad | release as failed |
+//!
+//! A command may hold some of each: every part ends by its own row. A rule may have its parts kept never or always.
 #![forbid(unsafe_code)]
+
+mod parts;
 
 use std::time::Duration;
 
 use crate::canary::{Fault, Verdict};
 use crate::exit::{self, Exit};
+use crate::rules::Policy;
 use crate::store::{Ended, Ending};
 use crate::supervise::{Cause, Outcome};
 use crate::terms::Resource;
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long a lease stays after work elsewhere was to be followed to its end and was not: 2 minutes.
+pub const HOLD_FOR: Duration = Duration::from_secs(2 * 60);
 /// sops' own status for an edit whose editor failed (`NoEditorFound` in cmd/sops/codes of sops 3.11): what we give out
 /// for an edit that we stopped, since the lease was not lost, and callers of sops know it.
 pub const EDITOR_FAILED: i32 = 201;
@@ -51,10 +61,20 @@ pub struct Facts<'a> {
     pub outcome: Outcome,
     /// The program's status means success (for sops 200, nothing changed, does too).
     pub succeeded: bool,
+    /// Everything that it holds.
+    pub resources: &'a [Resource],
+    /// Those of them that a rule named and no file stands for.
+    pub by_rule: &'a [Resource],
+    /// On what terms.
+    pub policy: &'a Policy,
     /// The files that it may have written.
     pub findings: &'a [Finding],
     /// Files of this session that are plaintext since an earlier command, and that this one does not write.
     pub open: &'a [String],
+    /// What it set off elsewhere was followed to its end.
+    pub followed: bool,
+    /// The command that was to prove the work failed: how.
+    pub unproven: Option<&'a str>,
     /// `--keep`.
     pub keep_asked: bool,
     /// Its effect does not stop with its processes.
@@ -84,11 +104,17 @@ impl Decision {
 
     /// The same where nothing can be kept: what a ledger would have kept for the session is free again.
     pub fn unkept(mut self) -> Self {
+        let ended = if self.exit == Exit::OK { Ended::Completed } else { Ended::Failed };
         let endings = self.apart.iter_mut().map(|(_, ending)| ending).chain([&mut self.ending]);
         for ending in endings.filter(|ending| matches!(ending, Ending::Keep { .. })) {
-            *ending = Ending::Release(Ended::Failed);
+            *ending = Ending::Release(ended);
         }
         self.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+        for telling in &mut self.tellings {
+            if let Telling::Unproven { stays, .. } = telling {
+                *stays = None;
+            }
+        }
         self
     }
 
@@ -99,6 +125,18 @@ impl Decision {
         endings.into_iter().find_map(|ending| match ending {
             Ending::Quarantine { reason } => Some(reason.as_str()),
             _ => None,
+        })
+    }
+
+    /// Why something of it stays, if it does: the lease's own reason before that of a part.
+    #[must_use]
+    pub fn stays(&self) -> Option<&str> {
+        let endings = [&self.ending].into_iter().chain(self.apart.iter().map(|(_, ending)| ending));
+        endings.into_iter().find_map(|ending| match ending {
+            Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason } => {
+                Some(reason.as_str())
+            }
+            Ending::Release(_) => None,
         })
     }
 }
@@ -122,10 +160,19 @@ pub enum Telling {
     },
     /// The command failed and the lease stays.
     Kept {
+        /// What of it.
+        resources: Vec<Resource>,
         /// It had changed something; else the lease stays because that was asked for.
         wrote: bool,
         /// For how long.
         keep_for: Duration,
+    },
+    /// The command succeeded, and what was to prove that failed.
+    Unproven {
+        /// How.
+        why: String,
+        /// What stays with its session, and for how long.
+        stays: Option<(Vec<Resource>, Duration)>,
     },
     /// Something of it may still be running, and nobody is let in.
     MayRunOn {
@@ -147,10 +194,12 @@ pub enum Telling {
 pub fn decide(facts: &Facts<'_>) -> Decision {
     let (bad, rest): (Vec<_>, Vec<_>) =
         facts.findings.iter().cloned().partition(|it| matches!(it.verdict, Some(Verdict::Bad(_))));
-    let mut decision = decide_sound(&Facts { findings: &rest, ..*facts });
     if bad.is_empty() {
-        return decision;
+        return decide_sound(facts);
     }
+    let is_bad = |resource: &Resource| bad.iter().any(|finding| finding.resources.contains(resource));
+    let sound: Vec<Resource> = facts.resources.iter().filter(|resource| !is_bad(resource)).cloned().collect();
+    let mut decision = decide_sound(&Facts { findings: &rest, resources: &sound, ..*facts });
     decision.exit = Exit::Code(exit::QUARANTINED);
     let mut tellings = Vec::new();
     for finding in bad {
@@ -181,31 +230,16 @@ fn decide_sound(facts: &Facts<'_>) -> Decision {
             Decision::new(Ending::Release(Ended::Failed), exit, None)
         }
         Outcome::Exited(_) | Outcome::Signaled(_) if facts.succeeded => {
-            Decision::new(Ending::Release(Ended::Completed), exit, unverified(facts.findings))
+            let mut decision = match facts.unproven {
+                Some(why) => parts::unproven(facts, why),
+                None => parts::done(facts, exit),
+            };
+            decision.tellings.extend(unverified(facts.findings));
+            decision
         }
-        outcome @ (Outcome::Exited(_) | Outcome::Signaled(_)) => failed(facts, outcome, exit),
+        Outcome::Exited(code) => parts::failed(facts, &format!("it failed with status {code}"), exit),
+        Outcome::Signaled(signal) => parts::failed(facts, &format!("it died by signal {signal}"), exit),
     }
-}
-
-fn failed(facts: &Facts<'_>, outcome: Outcome, exit: Exit) -> Decision {
-    let how = match outcome {
-        Outcome::Signaled(signal) => format!("it died by signal {signal}"),
-        Outcome::Exited(code) => format!("it failed with status {code}"),
-        _ => "it failed".to_owned(),
-    };
-    if facts.findings.is_empty() {
-        if !facts.keep_asked {
-            return Decision::new(Ending::Release(Ended::Failed), exit, None);
-        }
-        let ending = Ending::Keep { reason: how, keep_for: KEEP_FOR, takeable: false };
-        return Decision::new(ending, exit, Some(Telling::Kept { wrote: false, keep_for: KEEP_FOR }));
-    }
-    if facts.findings.iter().all(|finding| finding.verdict.is_none()) {
-        let reason = format!("{how}; every byte is as before");
-        return Decision::new(Ending::Keep { reason, keep_for: facts.ttl, takeable: true }, exit, None);
-    }
-    let ending = Ending::Keep { reason: format!("{how} after it had written"), keep_for: facts.ttl, takeable: false };
-    Decision::new(ending, exit, Some(Telling::Kept { wrote: true, keep_for: facts.ttl }))
 }
 
 /// What of a tree that we stopped may go on all the same.

@@ -24,7 +24,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
-    ("settle", &["canary", "exit", "store", "supervise", "terms"]),
+    ("settle", &["canary", "exit", "rules", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
     (
         "run",

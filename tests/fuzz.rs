@@ -24,8 +24,26 @@ fn vocabulary() -> Vec<OsString> {
     words.sort();
     words.dedup();
     let odd: [&[u8]; 20] = [
-        b"", b"-", b"--", b"---", b"-=", b"--=x", b"-\xff", b"\xff\xfe=", b"'", b"\"", b"$(", b"`", b"<<", b"<<E\n", b"((((",
-        b"{", b"a=b", b"\x1a", b"sh -c 'sh -c \"sh -c x\"'", b"ssh h ssh h ssh h rm .env",
+        b"",
+        b"-",
+        b"--",
+        b"---",
+        b"-=",
+        b"--=x",
+        b"-\xff",
+        b"\xff\xfe=",
+        b"'",
+        b"\"",
+        b"$(",
+        b"`",
+        b"<<",
+        b"<<E\n",
+        b"((((",
+        b"{",
+        b"a=b",
+        b"\x1a",
+        b"sh -c 'sh -c \"sh -c x\"'",
+        b"ssh h ssh h ssh h rm .env",
     ];
     words.extend(odd.map(|word| OsString::from_vec(word.to_vec())));
     words
@@ -71,7 +89,9 @@ fn an_argument_of_a_mebibyte_is_read_like_any_other() {
     let mut spans = Vec::new();
     let long = |text: &str| OsString::from(text.repeat((1 << 20) / text.len()));
     for program in ["sops", "sh", "ssh", "docker", "gh", "env", "scp", "sed", "true"] {
-        for word in [long("x"), long("-"), long("a=b "), long("("), long("$("), long("'\""), long("sops -e -i f;"), long("/")] {
+        for word in
+            [long("x"), long("-"), long("a=b "), long("("), long("$("), long("'\""), long("sops -e -i f;"), long("/")]
+        {
             for before in [&[][..], &["-c"], &["host"], &["set", "f"]] {
                 let mut line: Vec<OsString> = [program].iter().chain(before).map(OsString::from).collect();
                 line.push(word.clone());
@@ -122,8 +142,10 @@ fn a_secret_in_a_line_is_nowhere_in_the_answer() {
         let mut line = line(&mut random, &words);
         let at = 1 + random.below(line.len());
         line.insert(at.min(line.len()), format!("K={SECRET}").into());
-        let class = classified(&line, &Book::new());
-        let told = format!("{} {} {:?} {:?}", class.operation, class.reason, class.notes, class.deeds);
+        let mut class = classified(&line, &Book::new());
+        // A path may be any file's; whether it is there, the plan looks.
+        class.writes.clear();
+        let told = format!("{class:?}");
         assert!(!told.contains(SECRET), "{line:?}: {told}");
     }
 }

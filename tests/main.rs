@@ -20,6 +20,7 @@ mod holder;
 mod invocation;
 mod machines;
 mod naming;
+mod policy;
 mod program;
 mod rules;
 mod run;

@@ -14,4 +14,5 @@ mod secrecy;
 mod server;
 mod settling;
 pub(crate) mod stage;
+mod stealing;
 mod store_down;

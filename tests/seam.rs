@@ -93,6 +93,16 @@ fn who_has_it_is_named_to_who_does_not_wait() {
 }
 
 #[test]
+fn work_may_ask_a_person_before_what_it_left_behind_is_taken_over() {
+    let world = World::new();
+    let env = env(&world, None);
+    for asks in [false, true] {
+        let options = LeaseOptions::from_env(&env).ask_when_stale(asks);
+        with_lease(&[resource("a")], &options, |_| assert_eq!(world.status()[0]["ask"], asks)).expect("ours");
+    }
+}
+
+#[test]
 fn a_panic_releases_as_failed_and_goes_on() {
     let world = World::new();
     let env = env(&world, None);

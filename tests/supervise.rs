@@ -13,6 +13,6 @@ mod killed;
 mod leftovers;
 mod patience;
 mod signals;
-mod terminal;
+pub(crate) mod terminal;
 mod waiting;
-mod ways;
+pub(crate) mod ways;

@@ -49,6 +49,9 @@ _locked() {
             locked,status)
                 cmd="locked__subcmd__status"
                 ;;
+            locked,steal)
+                cmd="locked__subcmd__steal"
+                ;;
             locked,store)
                 cmd="locked__subcmd__store"
                 ;;
@@ -84,6 +87,9 @@ _locked() {
                 ;;
             locked__subcmd__help,status)
                 cmd="locked__subcmd__help__subcmd__status"
+                ;;
+            locked__subcmd__help,steal)
+                cmd="locked__subcmd__help__subcmd__steal"
                 ;;
             locked__subcmd__help,store)
                 cmd="locked__subcmd__help__subcmd__store"
@@ -155,7 +161,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore store completions help"
+            opts="-r -n -N -q -v -h -V --resource --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -293,7 +299,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help)
-            opts="run explain status history acquire renew release check restore store completions help"
+            opts="run explain status history acquire renew release check restore steal store completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -447,6 +453,20 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__steal)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -652,6 +672,36 @@ _locked() {
             fi
             case "${prev}" in
                 --stalled)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__steal)
+            opts="-h --reason --now --approved-by --ttl --wait --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --approved-by)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

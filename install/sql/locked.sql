@@ -194,6 +194,33 @@ alter table "locked".tickets add column since timestamptz;
 update "locked".tickets set since = refreshed_at;
 alter table "locked".tickets alter column since set default pg_catalog.clock_timestamp(), alter column since set not null;
 
+-- Commands below a holder that have left its line by their own word: the same settling, asked again, answers as it did.
+-- The lease is that of the time; its row stays in the ledger, and takes these along when it is pruned.
+create table "locked".left_joins (
+  grant_id uuid   not null,
+  lease    bigint not null,
+  key_hash text   not null,
+  primary key (grant_id, lease)
+);
+create index left_join_lease on "locked".left_joins (lease);
+
+-- When it is stale nobody takes it over without a person's word.
+alter table "locked".leases add column ask boolean not null default false;
+
+-- Functions whose arguments have changed: the new ones would stand beside them.
+drop function if exists "locked".parts(uuid, text, uuid, jsonb);
+drop function if exists "locked".hold(uuid, text, uuid, jsonb);
+drop function if exists "locked".queue_up("locked".leases, text[], text[], bigint, timestamptz);
+drop function if exists "locked".ask("locked".leases, text, bigint, bigint, text[], text[], uuid[]);
+drop function if exists "locked".give(
+  "locked".leases, text, bigint, text[], text[], "locked".leases[], text[], uuid[], timestamptz);
+drop function if exists "locked".acquire_any(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
+drop function if exists "locked".acquire_otherwise(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
+drop function if exists "locked".acquire_v1(
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -245,12 +272,33 @@ language sql immutable as $body$
               else greatest(0, "locked".ms(l.expires_at) - "locked".ms(t)) end
 $body$;
 
+-- One reason after another, each once however often it is told.
+create or replace function "locked".moreover(before text, why text) returns text
+language sql immutable as $body$
+  select case when before is null then why
+              when position(why in before) > 0 then before
+              else left(before || '; ' || why, 4000) end
+$body$;
+
+-- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+create or replace function "locked".because(l "locked".leases, why text) returns text
+language sql immutable as $body$
+  select case when l.revoked then "locked".moreover(l.reason, why) else why end
+$body$;
+
+-- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.
+create or replace function "locked".ended(l "locked".leases, how text) returns text
+language sql immutable as $body$
+  select case when l.revoked and how = 'failed' then 'stolen' else how end
+$body$;
+
 -- The state that people see.
 create or replace function "locked".seen_as(l "locked".leases, t timestamptz) returns text
 language sql immutable as $body$
   select case when l.state = 'quarantined' then 'quarantined'
               when "locked".lingers(l, t) then 'remote'
               when l.expires_at <= t then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked'
               else l.state end
 $body$;
@@ -268,16 +316,17 @@ language sql immutable as $body$
 $body$;
 
 -- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
--- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
--- anyone's.
+-- restore alone, what has expired belongs to nobody, unless a person must say so first, and a running command of one's own
+-- session is in the way like anyone's.
 create or replace function "locked".fate(l "locked".leases, q "locked".leases, claim text, t timestamptz) returns text
 language sql immutable as $body$
   select case
     when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
     when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
     when "locked".lingers(l, t) then 'blocks'
-    when l.expires_at <= t then 'reclaim'
-    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.expires_at <= t and (not l.ask or l.revoked or l.session = q.session) then 'reclaim'
+    when l.expires_at <= t then 'blocks'
+    when l.state = 'kept' and l.takeable and not l.revoked and not l.ask then 'take'
     when l.session = q.session and "locked".rests(l) and not l.revoked then 'adopt'
     else 'blocks' end
 $body$;
@@ -567,6 +616,14 @@ begin
   update "locked".joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
 end $body$;
 
+-- A join has had its say: it leaves the line, and is remembered, in case the answer to that is lost.
+create or replace function "locked".part_from(j "locked".joins) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".left_joins (grant_id, lease, key_hash) values (j.grant_id, j.lease, j.key_hash) on conflict do nothing;
+  perform "locked".leave_line(j);
+end $body$;
+
 -- Something of the join may still be running: it stays in the line until that is over or the lease is.
 create or replace function "locked".stay(j "locked".joins, why text) returns void
 language plpgsql volatile as $body$
@@ -607,12 +664,14 @@ declare
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at)
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
-         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
+         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
+         -- What was taken from the holder is taken from who goes on with it.
+         case when j.may_run_on is not null then "locked".because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
-         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t, x.revoked, x.ask
   from "locked".leases x where x.id = l.id
   returning id into heir;
   delete from "locked".joins x where x.id = j.id;
@@ -667,8 +726,9 @@ begin
     where r.name = of_name and r.scope = of_scope and not "locked".silent(k, t));
 end $body$;
 
--- Joins the queue at its end.
-create or replace function "locked".queue_up(q "locked".leases, names text[], scopes text[], silence bigint, t timestamptz)
+-- Joins the queue at its end; who comes first by a person's word, before everybody.
+create or replace function "locked".queue_up(
+  q "locked".leases, names text[], scopes text[], silence bigint, first boolean, t timestamptz)
 returns void language plpgsql volatile as $body$
 declare
   place bigint;
@@ -676,9 +736,10 @@ begin
   if (select count(*) >= 4096 from (select 1 from "locked".tickets k where k.session = q.session limit 4096) x) then
     perform "locked".refuse('this session waits for 4,096 grants already');
   end if;
-  insert into "locked".tickets (grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
-  values (q.grant_id, q.session, "locked".who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t)
-  returning id into place;
+  place := nextval(pg_get_serial_sequence('"locked".tickets', 'id')) * case when first then -1 else 1 end;
+  insert into "locked".tickets (id, grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
+  overriding system value
+  values (place, q.grant_id, q.session, "locked".who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t);
   insert into "locked".ticket_resources (name, scope, ticket) select w.name, w.scope, place from unnest(names, scopes) as w(name, scope);
 end $body$;
 
@@ -767,6 +828,7 @@ begin
       perform "locked".finish(l.id, case when l.explicit then 'completed' else 'failed' end,
                              before || 'adopted by its session', false, t);
       n.adopted := true;
+      n.ask := l.ask;
       if claim <> 'explicit' then
         n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
         n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
@@ -780,7 +842,8 @@ begin
       n.debt := "locked".all_own(l);
     when fate = 'reclaim' then
       l := "locked".bury_all(l);
-      perform "locked".finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
+      perform "locked".finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
+        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
       n.debt := "locked".left_by(l);
   end case;
   return n;
@@ -791,10 +854,10 @@ create or replace function "locked".enter(n "locked".leases) returns void
 language plpgsql volatile as $body$
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
-    explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
+    explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
     hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
-    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
+    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.ask, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
     n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note);
 end $body$;
@@ -802,7 +865,7 @@ end $body$;
 -- Grants every resource of the request.
 create or replace function "locked".give(
   q "locked".leases, claim text, lasts bigint, names text[], scopes text[], live "locked".leases[], fates text[], below uuid[],
-  t timestamptz
+  asks boolean[], t timestamptz
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
@@ -816,12 +879,14 @@ begin
   for i in 1..cardinality(names) loop
     if fates[i] = 'join' then
       perform "locked".join_line(live[i], below[i], q, lasts, t);
+      update "locked".leases l set ask = true where l.id = live[i].id and asks[i] and not l.ask;
       answer := "locked".with_token(answer, names[i], scopes[i], live[i].token, false);
       continue;
     end if;
     n := case when fates[i] = 'free' then q else "locked".succeed(live[i], fates[i], claim, q, t) end;
     n.name := names[i];
     n.scope := scopes[i];
+    n.ask := asks[i] or n.ask;
     n.token := "locked".next_token(names[i], scopes[i], t);
     n.explicit := claim = 'explicit';
     n.pid := case when claim <> 'explicit' then q.pid end;
@@ -845,7 +910,9 @@ create or replace function "locked".in_the_way(l "locked".leases, t timestamptz)
 language plpgsql stable as $body$
 begin
   return (
-    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', "locked".runs(l) and joins.them = '[]')) || joins.them
+    -- That who asks a person is gone has been said when it has run out; it frees nothing.
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable',
+        "locked".runs(l) and joins.them = '[]' and not (l.ask and l.expires_at <= t))) || joins.them
     from (select "locked".seen(l, t) as it offset 0) seen,
     lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
         'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
@@ -909,7 +976,7 @@ begin
          live_device = case when not l.remote then l.live_device end,
          live_inode = case when not l.remote then l.live_inode end,
          expires_at = case when l.remote then t + "locked".span(l.ttl_ms) else t end,
-         reason = case when l.remote then told || '; its effect may still be running' else told end
+         reason = "locked".because(l, case when l.remote then told || '; its effect may still be running' else told end)
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and "locked".runs(l) and l.name = w.name and l.scope = w.scope
      and not exists (select 1 from "locked".joins x where x.lease = l.id and x.may_run_on is null);
@@ -942,7 +1009,8 @@ $body$;
 -- The request itself.
 
 create or replace function "locked".ask(
-  q "locked".leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[]
+  q "locked".leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[],
+  asks boolean[]
 ) returns jsonb language plpgsql volatile as $body$
 declare
   t timestamptz;
@@ -962,6 +1030,8 @@ declare
   locked_names text[];
   locked_scopes text[];
   waited_for boolean;
+  -- A thief holds it as by `acquire`.
+  kind text := case when claim = 'steal' then 'explicit' else claim end;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -996,10 +1066,10 @@ begin
       select * into l from "locked".leases x where x.name = names[i] and x.scope = scopes[i] and x.ended_at is null;
       fate := 'free'; stand := 'stranger'; link := null;
       if found then
-        fate := "locked".fate(l, q, claim, t);
+        fate := "locked".fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from "locked".line(l, above, q) s;
-          fate := case when stand = 'may join' and claim = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;
@@ -1017,7 +1087,7 @@ begin
         perform "locked".drop_silent(names, scopes, place, t);
         delete from "locked".tickets k where k.id = mine.id;
       end if;
-      return "locked".give(q, claim, lasts, names, scopes, live, fates, below, t);
+      return "locked".give(q, kind, lasts, names, scopes, live, fates, below, asks, t);
     end if;
     if pass = 2 and waited_for then
       perform "locked".drop_silent(names, scopes, place, t);
@@ -1027,7 +1097,7 @@ begin
       -- It fell silent, and somebody took it out: back to the end of the queue, under the locks.
       continue when not found and pass = 1;
     elsif silence is not null and mine.id is null then
-      perform "locked".queue_up(q, names, scopes, silence, t);
+      perform "locked".queue_up(q, names, scopes, silence, claim = 'steal', t);
     end if;
     return "locked".busy(live, fates, stands, before, above, place, t);
   end loop;
@@ -1049,24 +1119,28 @@ end $body$;
 create or replace function "locked".acquire_any(
   grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
   label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
-  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[], ask jsonb
 ) returns jsonb
 language plpgsql volatile as $body$
 declare
   q "locked".leases%rowtype;
   names text[];
   scopes text[];
+  asks boolean[];
 begin
   perform "locked".ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
     perform "locked".refuse('grant_id and session must be given, and gone must be at most 256 grants');
-  elsif claim is null or claim not in ('command', 'explicit', 'restore') then
-    perform "locked".refuse('claim must be command, explicit or restore');
+  elsif claim is null or claim not in ('command', 'explicit', 'restore', 'steal') then
+    perform "locked".refuse('claim must be command, explicit, restore or steal');
   end if;
   select w.names, w.scopes into names, scopes from "locked".wanted(resources) w;
   if cardinality(names) = 0 then
     perform "locked".refuse('at least one resource must be asked for');
   end if;
+  select array_agg(exists (select 1 from jsonb_array_elements("locked".records('ask', ask, 256)) a
+                            where a ->> 'name' = w.name and a ->> 'scope' = w.scope) order by w.n)
+    into asks from unnest(names, scopes) with ordinality w(name, scope, n);
   q.grant_id := grant_id;
   q.key_hash := "locked".hash(key);
   q.session := session;
@@ -1084,10 +1158,10 @@ begin
   q.remote := coalesce(remote, false);
   q.ttl_ms := "locked".lasting('ttl_ms', ttl_ms);
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.adopted := false; q.settled := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.ask := false; q.adopted := false; q.settled := false;
   return "locked".ask(q, claim,
     case when silence_ms is not null then "locked".lasting('silence_ms', silence_ms) end,
-    least("locked".lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone);
+    least("locked".lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone, asks);
 end $body$;
 
 -- Settle: receipts, then what becomes of the rows; all or none.
@@ -1109,15 +1183,17 @@ $body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
--- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+-- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+-- taken away meanwhile has run out: it is whoever's is next, who proves the files.
 create or replace function "locked".keep(l "locked".leases, why text, keep_ms bigint, anybody boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 declare
   by_word bigint := coalesce(l.hold_ttl_ms, case when l.explicit then l.ttl_ms end);
 begin
   update "locked".leases x
-     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]', reason = why, pid = null,
-         live_device = null, live_inode = null, expires_at = t + "locked".span(greatest(keep_ms, by_word)), renewed_at = t
+     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
+         reason = "locked".because(l, why), pid = null, live_device = null, live_inode = null,
+         expires_at = t + "locked".span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
 
@@ -1134,14 +1210,14 @@ begin
 end $body$;
 
 -- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
--- It has run out, so that whoever comes next proves that first.
+-- It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 create or replace function "locked".leave_unproven(l "locked".leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, ask = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = "locked".to_others(l.debt), expires_at = t, renewed_at = t,
-         reason = 'its holder is done; files that another command left are not proven yet'
+         reason = "locked".because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;
 end $body$;
 
@@ -1151,17 +1227,21 @@ create or replace function "locked".linger(l "locked".leases, why text, lasts bi
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
+     set state = 'remote', settled = true, takeable = false, reason = "locked".because(l, why), pid = null, live_device = null,
          live_inode = null, expires_at = t + "locked".span(lasts), renewed_at = t
    where x.id = l.id;
 end $body$;
 
--- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+-- The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+-- taken away meanwhile is said behind the file, and frees nothing.
 create or replace function "locked".quarantine(l "locked".leases, why text, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
-     set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
+     set state = 'quarantined', settled = true, takeable = false,
+         reason = case when not l.revoked or l.reason is null then why
+                       when position(why in l.reason) > 0 then l.reason
+                       else why || ' (' || l.reason || ')' end, pid = null, live_device = null, live_inode = null,
          expires_at = null, renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -1199,15 +1279,15 @@ language plpgsql volatile as $body$
 declare
   heir "locked".joins%rowtype;
   what text := e ->> 'ending';
-  how text := e ->> 'ended_as';
+  how text := "locked".ended(l, e ->> 'ended_as');
   why text := e ->> 'reason';
 begin
   if by_grant and what <> 'quarantine' then
     select * into heir from "locked".joins j where j.lease = l.id and j.within_grant = l.grant_id;
   end if;
   if heir.id is not null then
-    perform "locked".finish(l.id, case when what = 'release' then how else 'failed' end,
-      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform "locked".finish(l.id, case when what = 'release' then how else "locked".ended(l, 'failed') end, "locked".because(l,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform "locked".inherit(l, heir, t);
   elsif what = 'keep' then
     perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
@@ -1239,7 +1319,7 @@ begin
   elsif e ->> 'ending' = 'quarantine' then
     update "locked".leases x set bad = e ->> 'reason' where x.id = l.id;
   end if;
-  perform "locked".leave_line(j);
+  perform "locked".part_from(j);
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
@@ -1258,31 +1338,35 @@ declare
   e jsonb;
   done boolean;
   heard boolean;
+  ended boolean := false;
 begin
   perform "locked".ending(a) from jsonb_array_elements("locked".records('apart', apart, 256)) a;
   select * into h from "locked".hold(grant_id, key, session, resources);
   if h.live is null or cardinality(h.live) = 0 then
     return '{"answer": "not ours"}';
   end if;
-  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-  -- Or one part ended and another stays, quarantined: both by this grant's word.
+  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold,
+  -- or the grant has left the line of those who joined it. Or one part ended and another stays, quarantined: both by this
+  -- grant's word.
   done := by_grant;
   heard := by_grant;
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    continue when h.parted[i];
     done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
     heard := heard and h.joined[i] is null and l.settled;
+    ended := ended or l.ended_at is not null;
   end loop;
   if done then
     return '{"answer": "released"}';
-  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+  elsif ended then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
   perform "locked".leave_receipts("locked".records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     -- Said before; a second time would end the hold that it went back to.
-    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
+    continue when h.parted[i] or (by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted);
     select coalesce((select "locked".ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then
@@ -1299,19 +1383,22 @@ end $body$;
 -- Renew, and the record of files: for who has the grant's key, or for the session where no command runs.
 
 -- The rows of a holding, one per resource, ended ones of the same grant included, and beside each the join by which the
--- holder joined somebody above it; null when one of them was never this holder's or is somebody else's now.
-create or replace function "locked".parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live "locked".leases[], out joined bigint[])
+-- holder joined somebody above it, and whether it had joined and has settled that; null when one of them was never this holder's or is somebody else's now.
+create or replace function "locked".parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live "locked".leases[], out joined bigint[], out parted boolean[])
 language plpgsql stable as $body$
 declare
   w record;
   l "locked".leases%rowtype;
   j bigint;
+  gone boolean;
 begin
   live := '{}';
   joined := '{}';
+  parted := '{}';
   for w in select r ->> 'name' as name, r ->> 'scope' as scope, (r ->> 'token')::bigint as token
              from jsonb_array_elements(resources) r order by (r ->> 'name') collate "C", (r ->> 'scope') collate "C" loop
     j := null;
+    gone := false;
     if by_grant is null then
       select * into l from "locked".leases x
        where x.name = w.name and x.scope = w.scope and x.ended_at is null and x.session = by_session and "locked".rests(x);
@@ -1323,6 +1410,11 @@ begin
            and exists (select 1 from "locked".joins y where y.lease = x.id and y.grant_id = by_grant and y.key_hash = by_key);
         select y.id into j from "locked".joins y where y.lease = l.id and y.grant_id = by_grant;
       end if;
+      if l.id is null then
+        select x.* into l from "locked".leases x where x.name = w.name and x.scope = w.scope
+           and x.id in (select y.lease from "locked".left_joins y where y.grant_id = by_grant and y.key_hash = by_key);
+        gone := found;
+      end if;
     end if;
     if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
       live := null;
@@ -1330,12 +1422,14 @@ begin
     end if;
     live := live || l;
     joined := joined || j;
+    parted := parted || gone;
   end loop;
 end $body$;
 
 -- The parts under the locks of their resources. `over` says why they may not go on: `gone` or `revoked`.
 create or replace function "locked".hold(
-  grant_id uuid, key text, session uuid, resources jsonb, out live "locked".leases[], out joined bigint[], out over text, out t timestamptz
+  grant_id uuid, key text, session uuid, resources jsonb, out live "locked".leases[], out joined bigint[],
+  out parted boolean[], out over text, out t timestamptz
 ) language plpgsql volatile as $body$
 begin
   perform "locked".ready();
@@ -1344,9 +1438,9 @@ begin
   end if;
   perform "locked".lock(w.names, w.scopes, false) from "locked".wanted(resources) w;
   t := "locked".clock();
-  select p.live, p.joined into live, joined
+  select p.live, p.joined, p.parted into live, joined, parted
     from "locked".parts(grant_id, case when grant_id is not null then "locked".hash(key) end, session, resources) p;
-  if live is null or cardinality(live) = 0
+  if live is null or cardinality(live) = 0 or true = any (parted)
      or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote')
      or exists (select 1 from "locked".joins j where j.id = any (joined) and j.may_run_on is not null) then
     over := 'gone';
@@ -1409,10 +1503,10 @@ end $body$;
 -- takes the resource's lock, the second looks and writes under it.
 
 create or replace function "locked".acquire_otherwise(
-  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[], jsonb
 ) returns jsonb language sql volatile as $body$
   select it from "locked".acquire_any(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) it
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) it
 $body$;
 
 create or replace function "locked".renew_otherwise(jsonb, uuid, text, uuid) returns jsonb language sql volatile as $body$
@@ -1465,7 +1559,7 @@ create or replace function "locked".acquire_v1(
   label text default '', host text default '', host_id text default '', pid bigint default null,
   operation text default '', rule text default null, within_grant uuid default null,
   live_device bigint default null, live_inode bigint default null,
-  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}', ask jsonb default '[]'
 ) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
@@ -1474,7 +1568,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     -- A resource that this ledger has never seen begins above what its epoch says.
     select a.name, a.scope, greatest("locked".ms("locked".clock()), (select m.value::bigint + 1 from "locked".meta m where m.key = 'floor'))
       from asked a
-     where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
+     where "locked".plain(resources, key) and grant_id is not null and session is not null and gone = '{}' and ask = '[]'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
        and a.scope ~ '^[^[:cntrl:]]+$' and octet_length(a.scope) <= 1024
@@ -1490,7 +1584,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     (select "locked".take_free(r.name, r.scope, r.last_token, grant_id, key, session, claim, label, host, host_id, pid, operation,
        rule, within_grant, live_device, live_inode, files, remote, ttl_ms, least(coalesce(first_ms, ttl_ms), ttl_ms)) from locked r),
     "locked".acquire_otherwise(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
-      operation, rule, within_grant, live_device, live_inode, files, remote, gone))
+      operation, rule, within_grant, live_device, live_inode, files, remote, gone, ask))
 $body$;
 
 -- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
@@ -1525,7 +1619,7 @@ create or replace function "locked".end_plainly(
 ) returns jsonb language sql volatile as $body$
   with ended as (
     update "locked".leases l
-       set ended_at = t, ended_as = how, note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
+       set ended_at = t, ended_as = "locked".ended(l, how), note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
       from "locked".clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')
@@ -1614,6 +1708,8 @@ begin
   if what in ('quarantine', 'lingers') and l.id is not null
      and "locked".runs(l) and l.expires_at <= t and not "locked".lingers(l, t) then
     n.debt := "locked".left_by(l);
+    -- A person must still be asked where the lease made room for what this run left.
+    n.ask := l.ask;
     perform "locked".finish(l.id, 'expired',
       case when what = 'lingers' then 'a forced run may still run' else 'a forced run left its file bad' end, false, t);
     l := null;
@@ -1675,7 +1771,7 @@ begin
   q.files := "locked".records('files', files, 4096);
   q.debt := '[]';
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.adopted := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.ask := false; q.adopted := false;
   q.ttl_ms := 1000;
   q.acquired_at := to_timestamp(began_ms / 1000.0);
   q.renewed_at := to_timestamp(ended_ms / 1000.0);
@@ -1707,7 +1803,7 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
+      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
       'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
@@ -1775,11 +1871,13 @@ create or replace view "locked".live as
               when l.state = 'held' and not l.explicit and l.remote and l.expires_at <= clock_timestamp()
                    and l.expires_at + l.ttl_ms * interval '1 millisecond' > clock_timestamp() then 'remote'
               when l.expires_at <= clock_timestamp() then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked' else l.state end as state,
          l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
          (select count(*) from "locked".ticket_resources r join "locked".tickets k on k.id = r.ticket
            where r.name = l.name and r.scope = l.scope
-             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters
+             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters,
+         l.ask
     from "locked".leases l where l.ended_at is null;
 
 create or replace view "locked".history as
@@ -1879,8 +1977,8 @@ end $body$;
 
 -- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
 -- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
--- What rests with its session has no command to stop: it can be taken from now on, what it may have written is proven by
--- who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+-- What rests with its session, or has run out, has no command to wait for: it can be taken from now on, what it may have
+-- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
 create or replace function "locked".revoke_v1(
   resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
 ) returns jsonb
@@ -1904,7 +2002,7 @@ begin
   end if;
   perform "locked".lock(names, scopes, false);
   t := "locked".clock();
-  why := 'revoked' || coalesce(' by ' || "locked".who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || "locked".who(revoke_v1.session, "locked".shown(coalesce(revoke_v1.label, ''))), '') || ': ' || left(revoke_v1.reason, 1000);
   if exists (select 1 from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
@@ -1912,17 +2010,17 @@ begin
   for l in select x.* from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop
     if "locked".rests(l) and l.files = '[]' and l.debt = '[]' then
-      perform "locked".finish(l.id, 'stolen', why, false, t);
+      perform "locked".finish(l.id, 'stolen', "locked".moreover(l.reason, why), false, t);
       became := 'ended';
-    elsif "locked".rests(l) or coalesce(at_once, false) then
+    elsif "locked".rests(l) or coalesce(at_once, false) or (l.expires_at <= t and not "locked".lingers(l, t)) then
       -- Nobody is given time for what may run on elsewhere either.
       update "locked".leases x
-         set revoked = true, reason = why, takeable = false,
+         set revoked = true, reason = "locked".moreover(l.reason, why), takeable = false,
              expires_at = t - case when "locked".runs(l) and l.remote then "locked".span(l.ttl_ms) else interval '0' end
        where x.id = l.id;
       became := 'free to take';
     else
-      update "locked".leases x set revoked = true, reason = why where x.id = l.id;
+      update "locked".leases x set revoked = true, reason = "locked".moreover(l.reason, why) where x.id = l.id;
       became := 'told';
     end if;
     told := told || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'holder', "locked".who(l.session, l.label),
@@ -1994,6 +2092,7 @@ begin
   select count(*) into waited from "locked".waits w where w.until < before;
   if not dry then
     delete from "locked".receipts r where r.id = any (told);
+    delete from "locked".left_joins j where j.lease = any (old);
     delete from "locked".leases l where l.id = any (old) and l.ended_at is not null;
     delete from "locked".waits w where w.until < before;
   end if;
@@ -2167,7 +2266,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '2')
+insert into "locked".meta (key, value) values ('version', '3')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

@@ -17,7 +17,9 @@ pub(super) fn check(before: Option<&Document>, after: &Document, expect: &Expect
         (Some(Change::UpdateKeys), _) => compare(expect.rule_recipients.as_deref().map(age_set), age_of(now)),
         (Some(Change::Encrypt), _) | (_, None) => compare(demanded(expect), age_of(now)),
         (Some(Change::Rotate), Some(was)) => rotated(was, now, &expect.asked),
-        (Some(Change::Set | Change::Unset | Change::Edit | Change::Other) | None, Some(was)) => compare(Some(all_of(was)), all_of(now)),
+        (Some(Change::Set | Change::Unset | Change::Edit | Change::Other) | None, Some(was)) => {
+            compare(Some(all_of(was)), all_of(now))
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `locked acquire`: a hold over several commands.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::exit;
@@ -8,7 +10,7 @@ use crate::exit::Exit;
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
 use crate::run::{self, Context};
-use crate::store::{Claim, Holding, Mode, Renewal, Request};
+use crate::store::{Claim, Granted, Holding, Mode, Renewal, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, Times, show_duration};
 
 use super::RunOptions;
@@ -20,48 +22,73 @@ use super::world::{CALL, World};
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
     World::with(context, options, |world| {
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
-        let ttl = verb.ttl.or(options.ttl);
-        let times = Times::new(ttl, None, None, None)
-            .map_err(|error| refuse(&report::misuse(&error.to_string(), "locked acquire --help"), exit::USAGE))?;
-        let resources = world.resources(&verb.resources)?;
         let operation =
             verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
-        let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
-        let request = Request {
-            grant: GrantId::random(),
-            key: key.clone(),
-            resources: resources.clone(),
-            owner: world.owner(operation),
-            claim: Claim::Explicit,
-            ttl: times.ttl,
-            first_grant: times.first_grant(),
-            within: run::within(world.context),
-            mode: Mode::Try,
-            live: None,
-            files: Vec::new(),
-            remote: false,
-            gone: Vec::new(),
-        };
-        let grant = request.grant;
-        let granted = match ask(world, request, patience(options, verb))? {
-            Obtained::Granted { granted, .. } => granted,
-            Obtained::Busy(busy) => {
-                let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-                return Err(refuse(&report::busy(&busy, &names(&resources).join(" "), world.now_ms()), status));
-            }
-            Obtained::Quarantined(busy) => {
-                let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
-                let file = bad.and_then(|bad| run::bad_file(world.context, &bad.lease, &[]));
-                return Err(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED));
-            }
-        };
-        // Confirmed before it is reported: the first grant is short, and the renew gives the whole TTL.
-        let holding = Holding::Grant { grant, key, resources: granted.tokens.clone() };
-        match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
-            Renewal::Renewed(lasts) => Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts)),
-            Renewal::Revoked | Renewal::Gone => Err(super::held::not_ours(world, &resources)),
-        }
+        let ttl = verb.ttl.or(options.ttl);
+        let request = request(world, Claim::Explicit, world.resources(&verb.resources)?, ttl, operation)?;
+        let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience(options, verb), asker))?;
+        let granted = granted(world, options, &request, obtained)?;
+        let lasts = confirmed(world, &request, &granted)?;
+        Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts))
     })
+}
+
+/// A hold between commands.
+pub(super) fn request(
+    world: &World<'_>,
+    claim: Claim,
+    resources: Vec<Resource>,
+    ttl: Option<Duration>,
+    operation: String,
+) -> Result<Request, Exit> {
+    let times = Times::new(ttl, None, None, None)
+        .map_err(|error| refuse(&report::misuse(&error.to_string(), "locked acquire --help"), exit::USAGE))?;
+    Ok(Request {
+        grant: GrantId::random(),
+        key: LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?,
+        resources,
+        owner: world.owner(operation),
+        claim,
+        ttl: times.ttl,
+        first_grant: times.first_grant(),
+        within: run::within(world.context),
+        mode: Mode::Try,
+        live: None,
+        files: Vec::new(),
+        remote: false,
+        ask: Vec::new(),
+        gone: Vec::new(),
+    })
+}
+
+/// The grant, or a refusal that says who is in the way.
+pub(super) fn granted(
+    world: &World<'_>,
+    options: &RunOptions,
+    request: &Request,
+    obtained: Obtained,
+) -> Result<Granted, Exit> {
+    match obtained {
+        Obtained::Granted { granted, .. } => Ok(granted),
+        Obtained::Busy(busy) => {
+            let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
+            Err(refuse(&report::busy(&busy, &names(&request.resources).join(" "), world.now_ms()), status))
+        }
+        Obtained::Quarantined(busy) => {
+            let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+            let file = bad.and_then(|bad| run::bad_file(world.context, &bad.lease, &[]));
+            Err(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED))
+        }
+    }
+}
+
+/// Confirmed before it is reported: the first grant is short, and the renew gives the whole TTL.
+pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Granted) -> Result<Duration, Exit> {
+    let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
+    match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+        Renewal::Renewed(lasts) => Ok(lasts),
+        Renewal::Revoked | Renewal::Gone => Err(super::held::not_ours(world, &request.resources)),
+    }
 }
 
 fn patience(options: &RunOptions, verb: &Acquire) -> Patience {
@@ -73,19 +100,24 @@ fn patience(options: &RunOptions, verb: &Acquire) -> Patience {
     }
 }
 
-fn ask(world: &mut World<'_>, request: Request, patience: Patience) -> Result<Obtained, Exit> {
+/// Asks by `how`, and says what it waits for.
+pub(super) fn ask<T>(
+    world: &mut World<'_>,
+    request: &Request,
+    how: impl FnOnce(Request, &mut Asker<'_>) -> Result<T, StoreError>,
+) -> Result<T, Exit> {
     let mut waiting = Waiting::new(names(&request.resources).join(" "), world.context.voice);
     let host_id = request.owner.host_id.clone();
     let witness = run::retry_witness(&world.state, &host_id);
     let mut notice = |notice: lease::Notice<'_>| waiting.notice(&notice);
     let clock = world.context.clock.as_ref();
     let mut asker = Asker { store: world.store.as_mut(), clock, witness: &witness, notice: &mut notice };
-    let obtained = lease::acquire(request, patience, &mut asker);
+    let obtained = how(request.clone(), &mut asker);
     waiting.done();
     obtained.map_err(|error| super::world::down(&error))
 }
 
-fn said(as_json: bool, tokens: &[(Resource, FencingToken)], adopted: &[Resource], lasts: std::time::Duration) -> Exit {
+fn said(as_json: bool, tokens: &[(Resource, FencingToken)], adopted: &[Resource], lasts: Duration) -> Exit {
     let list: Vec<_> = tokens
         .iter()
         .map(|(resource, token)| {

@@ -2,14 +2,15 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
 use crate::program;
-use crate::rules::{self, Change, Command};
+use crate::rules::{self, Canary, Change, Command, Follow};
 use crate::run::{self, Context, Options};
 use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 
@@ -43,11 +44,12 @@ pub(super) fn explain(
     };
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
+    let options = |plan: &HoldPlan| options().map(|options| options.under(&plan.policy));
     let text = match (&plan, as_json) {
         (Plan::PassThrough { reason, notes }, true) => Ok(pass_json(reason, notes, rule, program.as_deref())),
         (Plan::PassThrough { reason, notes }, false) => Ok(pass_text(reason, notes, rule, program.as_deref())),
-        (Plan::Hold(plan), true) => options().map(|options| hold_json(plan, &options, program.as_deref())),
-        (Plan::Hold(plan), false) => options().map(|options| hold_text(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), true) => options(plan).map(|options| hold_json(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), false) => options(plan).map(|options| hold_text(plan, &options, program.as_deref())),
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }
@@ -68,7 +70,7 @@ fn hold_json(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
         .collect();
     let scopes: Vec<_> = plan.resources.iter().map(|resource| &resource.scope).collect();
     let common = scopes.first().filter(|first| scopes.iter().all(|scope| scope == *first));
-    let answer = json!({
+    let mut answer = json!({
         "decision": "lock",
         "resources": plan.resources.iter().map(|resource| resource.name.as_str()).collect::<Vec<_>>(),
         "scope": common.map(ToString::to_string),
@@ -82,6 +84,9 @@ fn hold_json(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
         "canary": canary(plan, options),
         "names": plan.files.iter().map(|file| file.target.stem_from.as_str()).collect::<Vec<_>>(),
     });
+    if let Some(fields) = answer.as_object_mut() {
+        fields.extend(terms(plan).into_iter().map(|(name, value, _)| (name.to_owned(), value)));
+    }
     format!("{answer:#}")
 }
 
@@ -89,12 +94,33 @@ fn path_text(path: &std::path::Path) -> String {
     path.to_str().map_or_else(|| percent_encode(path.as_os_str().as_encoded_bytes()), str::to_owned)
 }
 
+/// What the rule asks of the lease besides, where it asks: the field, its value, and the line for people.
+fn terms(plan: &HoldPlan) -> Vec<(&'static str, Value, String)> {
+    let policy = &plan.policy;
+    let span =
+        |name, line: &str, span: Duration| (name, json!(span.as_millis()), format!("{line}{}", show_duration(span)));
+    let keep = policy.keep.map(|keep| ("keep", json!(keep.as_str()), format!("keep:     {}", keep.as_str())));
+    let follow = policy.follow.as_ref().map(|Follow::Workflow { workflow, repository }| {
+        ("follow", json!({"workflow": workflow, "repository": repository}), format!("follow:   {workflow}"))
+    });
+    let spans = [
+        policy.keep_for.map(|it| span("keep_for_ms", "keep for: ", it)),
+        policy.hold_for.map(|it| span("hold_for_ms", "hold for: ", it)),
+        plan.gives_back_after().map(|it| span("give_back_ms", "give back after: ", it)),
+    ];
+    keep.into_iter().chain(follow).chain(spans.into_iter().flatten()).collect()
+}
+
+/// The proofs after the command; of one that a rule runs not the words, which may hold a secret.
 fn canary(plan: &HoldPlan, options: &Options) -> &'static str {
+    let command = options.canary && matches!(plan.policy.canary, Canary::Command(_));
     match plan.files.first().map(|file| file.write.change) {
-        None => "none",
-        Some(_) if !options.canary => "none",
+        Some(_) if !options.canary || plan.policy.canary == Canary::Off => "none",
         Some(Change::DecryptInPlace | Change::DecryptTo) => "open edit",
+        Some(_) if command => "sops, command",
         Some(_) => "sops",
+        None if command => "command",
+        None => "none",
     }
 }
 
@@ -120,6 +146,7 @@ fn hold_text(plan: &HoldPlan, options: &Options, program: Option<&str>) -> Strin
     }
     lines.push(format!("ttl:      {}", show_duration(options.times.ttl)));
     lines.push(format!("canary:   {}", canary(plan, options)));
+    lines.extend(terms(plan).into_iter().map(|(_, _, line)| line));
     lines.push(format!("reason:   {}", plan.reason));
     lines.extend(plan.notes.iter().map(|note| format!("note:     {note}")));
     lines.join("\n")

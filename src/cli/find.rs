@@ -18,11 +18,11 @@ const VERBS: [&str; 20] = [
     "check",
     "explain",
     "restore",
+    "steal",
     "completions",
     "help",
     // Reserved by the design for later versions.
     "adopt",
-    "steal",
     "init",
     "doctor",
     "audit",

@@ -17,6 +17,7 @@ mod options;
 mod overruled;
 mod restore;
 mod status;
+mod steal;
 mod store;
 mod table;
 mod verbs;

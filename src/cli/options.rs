@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::exit;
 use crate::lease::Patience;
 use crate::report::Voice;
-use crate::run::Options;
-use crate::terms::{ResourceName, SessionId, Times, parse_duration};
+use crate::run::{AskedTimes, Options};
+use crate::terms::{ResourceName, SessionId, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
 /// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`).
@@ -126,7 +126,7 @@ pub(super) struct OnlyOptions {
 }
 
 /// A reason that says something, on one line.
-fn reason(text: &str) -> Result<String, &'static str> {
+pub(super) fn reason(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("say why, in a few words"),
         text if text.chars().any(char::is_control) || text.chars().count() > 200 => {
@@ -184,13 +184,18 @@ impl RunOptions {
     /// # Errors
     /// When the times do not fit: what is wrong, in one sentence.
     pub fn checked(&self) -> Result<Options, String> {
-        let times =
-            Times::new(self.ttl, self.heartbeat, self.renew_deadline, self.grace).map_err(|error| error.to_string())?;
+        let asked = AskedTimes {
+            ttl: self.ttl,
+            heartbeat: self.heartbeat,
+            renew_deadline: self.renew_deadline,
+            grace: self.grace,
+        };
         Ok(Options {
             operation: self.operation.clone(),
-            times,
-            ready_times: [self.ttl, self.heartbeat, self.renew_deadline, self.grace].iter().all(Option::is_none),
+            times: asked.times(None).map_err(|error| error.to_string())?,
+            asked,
             patience: self.patience(),
+            wait_asked: self.no_wait || self.wait.is_some(),
             session: self.session.map(SessionId),
             keep: self.keep,
             canary: !self.no_canary,
@@ -202,10 +207,6 @@ impl RunOptions {
 
     /// How long to wait.
     pub(super) fn patience(&self) -> Patience {
-        match self.wait.unwrap_or(Options::READY_WAIT) {
-            _ if self.no_wait => Patience::None,
-            Duration::ZERO => Patience::None,
-            wait => Patience::Wait(wait),
-        }
+        if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(Options::READY_WAIT)) }
     }
 }

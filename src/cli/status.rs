@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
 use crate::run::Context;
 use crate::state::StateDir;
-use crate::store::{LeaseView, Store, StoreError};
+use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
 use super::front::print;
 use super::table::table;
@@ -76,8 +76,17 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
         "waiters": lease.waiters,
         "explicit": lease.explicit,
         "takeable": lease.takeable,
+        "ask": lease.ask,
         "reason": lease.reason,
     })
+}
+
+fn state(lease: &LeaseView) -> String {
+    match lease.state {
+        _ if lease.takeable && !lease.ask => "kept, free to take".to_owned(),
+        LeaseState::Expired if lease.ask => "expired, asks a person".to_owned(),
+        state => state.as_str().to_owned(),
+    }
 }
 
 /// The board for people.
@@ -93,7 +102,7 @@ pub(super) fn rows(leases: &[Seen]) -> String {
         rows.push(vec![
             lease.resource.name.to_string(),
             format!("{} ({})", lease.session, lease.label),
-            if lease.takeable { "kept, free to take".to_owned() } else { lease.state.as_str().to_owned() },
+            state(lease),
             clock_time(lease.acquired_at),
             lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),
             (*alive).to_owned(),

@@ -66,6 +66,9 @@ pub enum Verb {
     /// Bring a bad file back, or accept the one that is there
     #[command(after_help = "Example:\n  locked restore secrets/x.sops.yaml")]
     Restore(Restore),
+    /// Take what somebody else holds: a person's word. Its command is stopped first, then this session holds it
+    #[command(after_help = "Example:\n  locked steal sops:monitoring --reason 'its host is gone' --approved-by Maria")]
+    Steal(Steal),
     /// Look after the store: set it up, check it, prune it, move it
     #[command(after_help = "Example:\n  locked store check")]
     Store(StoreVerb),
@@ -186,6 +189,32 @@ pub struct Restore {
     /// Which version to bring back [default: the last proven copy, else the one before the write, else HEAD]
     #[arg(long, value_name = "WHICH", value_parser = ["proven", "before", "head"], conflicts_with = "accept")]
     pub from: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked steal`.
+#[derive(Debug, Args)]
+pub struct Steal {
+    /// The resources, all or none
+    #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// Why, for its holder and the ledger
+    #[arg(long, value_name = "TEXT", required = true, value_parser = super::options::reason)]
+    pub reason: String,
+    /// Do not wait for its holder to stop: two may be writing then
+    #[arg(long)]
+    pub now: bool,
+    /// Who said so. Without a terminal, where nobody can be asked, it must be said
+    #[arg(long, value_name = "NAME", value_parser = super::options::reason)]
+    pub approved_by: Option<String>,
+    /// How long this session holds it without a renew [default: 30m]
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub ttl: Option<Duration>,
+    /// How long to wait for its holder to stop [default: until its lease ends by itself]
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub wait: Option<Duration>,
     /// As JSON
     #[arg(long)]
     pub json: bool,

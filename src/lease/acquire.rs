@@ -10,9 +10,9 @@ use crate::terms::GrantId;
 use super::pause::pause;
 
 /// How long one call of the store may take.
-const CALL: Duration = Duration::from_secs(10);
+pub(super) const CALL: Duration = Duration::from_secs(10);
 /// A waiter that was silent for this long is skipped by others.
-const SILENCE: Duration = Duration::from_secs(4);
+pub(super) const SILENCE: Duration = Duration::from_secs(4);
 /// Proofs that somebody is gone cost a look at files and processes; one look a second is enough.
 const PROVE_EVERY: Duration = Duration::from_millis(500);
 
@@ -23,6 +23,14 @@ pub enum Patience {
     None,
     /// Up to this long.
     Wait(Duration),
+}
+
+impl Patience {
+    /// That of a wait of this length; one of no length is one try.
+    #[must_use]
+    pub fn of(wait: Duration) -> Self {
+        if wait.is_zero() { Self::None } else { Self::Wait(wait) }
+    }
 }
 
 /// Who can tell whether somebody is provably gone. Each answer `false` means only "not proven".
@@ -168,7 +176,7 @@ fn prove(blockers: &[Blocker], ahead: &[Ahead], witness: &dyn Witness) -> Vec<Gr
     gone
 }
 
-fn leave(request: &Request, asker: &mut Asker<'_>) {
+pub(super) fn leave(request: &Request, asker: &mut Asker<'_>) {
     // A ticket that stays falls silent and is skipped, so a store that cannot answer now changes nothing.
     let _silence_does_the_rest = asker.store.leave_queue(request.grant, CALL);
 }

@@ -4,5 +4,7 @@
 
 mod acquire;
 mod pause;
+mod steal;
 
 pub use acquire::{Asker, Busy, Notice, Obtained, Patience, Witness, acquire};
+pub use steal::{Stolen, steal};

@@ -9,6 +9,7 @@ mod places;
 mod zones;
 
 use std::path::Path;
+use std::time::Duration;
 
 pub use claims::{StackOf, World};
 
@@ -37,6 +38,8 @@ pub enum Plan {
 pub struct HoldPlan {
     /// Sorted, unique.
     pub resources: Vec<Resource>,
+    /// Those of them that the rule names and no file stands for.
+    pub by_rule: Vec<Resource>,
     /// The files, each with its name.
     pub files: Vec<PlannedFile>,
     /// The rule that decided, if one did.
@@ -64,6 +67,27 @@ pub struct PlannedFile {
     pub target: Target,
 }
 
+impl HoldPlan {
+    /// The resources in one text for messages.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// How long after its start the lease of a command that runs on is given back. What files stand for, and what was
+    /// named by hand, is held for as long as the command runs.
+    #[must_use]
+    pub fn gives_back_after(&self) -> Option<Duration> {
+        self.policy.give_back.filter(|_| self.files.is_empty() && !self.has_more())
+    }
+
+    /// Something was named by hand, with `-r`, that no rule asks for.
+    fn has_more(&self) -> bool {
+        let of_files = |resource| self.files.iter().any(|file| file.target.resources().any(|its| its == resource));
+        self.resources.iter().any(|resource| !self.by_rule.contains(resource) && !of_files(resource))
+    }
+}
+
 /// Draws the plan. `by_hand` are the resources of `-r`.
 ///
 /// # Errors
@@ -78,39 +102,45 @@ pub fn draw(
     let Files { files, passed_over } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
     let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
-    resources.extend(claimed.resources);
+    let mut by_rule = claimed.resources;
+    let ruled = !resources.is_empty() || !by_rule.is_empty();
     let entered = zones::entered(&class, &claimed.files, world);
-    let by_rule = !resources.is_empty();
     let mut ask = Vec::new();
     for entered in &entered {
         let name = entered.zone.resource();
         let resource = Resource { scope: scope_of(&name, cwd, namer)?, name };
         ask.extend(Some(&resource).filter(|_| entered.zone.stale == Stale::Ask).cloned());
-        resources.push(resource);
+        by_rule.push(resource);
     }
-    let by_hand_alone = resources.is_empty();
     let unknown = claimed
         .unknown
         .into_iter()
         .map(|why| format!("the Compose project is not known, and nothing is held for it: {why}"));
     let notes: Vec<String> = class.notes.into_iter().chain(unknown).collect();
     for name in by_hand {
-        let scope = scope_of(name, cwd, namer)?;
-        resources.push(Resource { name: name.clone(), scope });
+        let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
+        // The name of a secret is what the rule asks for.
+        let asked_for = class.asks && name.kind() == "rotation";
+        if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
+    by_rule.retain(|named| !files.iter().any(|file| file.target.resources().any(|its| its == named)));
+    by_rule.sort();
+    by_rule.dedup();
+    resources.extend(by_rule.iter().cloned());
     resources.sort();
     resources.dedup();
     ask.sort();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
-    let mut reasons = if by_rule { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
     reasons.extend(entered.iter().map(zones::Entered::reason));
-    let reason = if by_hand_alone { "named by hand with -r".to_owned() } else { reasons.join("; ") };
+    let reason = if reasons.is_empty() { "named by hand with -r".to_owned() } else { reasons.join("; ") };
     let by_zone = || entered.first().map(|entered| format!("zone.{}", entered.zone.name));
     Ok(Plan::Hold(Box::new(HoldPlan {
-        rule: if by_rule { class.rule } else { by_zone().or(class.rule) },
+        rule: if ruled { class.rule } else { by_zone().or(class.rule) },
         resources,
+        by_rule,
         files,
         operation: class.operation,
         remote: class.remote || entered.iter().any(|entered| entered.remote),

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use crate::holder::NoSession;
@@ -58,9 +59,22 @@ pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
     Refusal {
         word: "BLOCKED",
         what: format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
-        why: format!("{}, place {place} in the queue, {}", since(lease), free_by(lease, now_ms)),
+        why: format!("{}{}, place {place} in the queue, {}", since(lease), too_early(lease), free_by(lease, now_ms)),
         retry: retry(lease),
-        next: format!("locked status {}", lease.resource),
+        next: next(lease, std::io::stderr().is_terminal()),
+    }
+}
+
+/// Nobody takes it over before a person has said so.
+fn asks(lease: &LeaseView) -> bool {
+    lease.ask && lease.state == LeaseState::Expired
+}
+
+/// The person who may say so sits at a terminal; nobody else is taught how.
+fn next(lease: &LeaseView, terminal: bool) -> String {
+    match asks(lease) && terminal {
+        true => format!("locked steal {} --reason 'why it is stale'", lease.resource),
+        false => format!("locked status {}", lease.resource),
     }
 }
 
@@ -85,14 +99,27 @@ fn since(lease: &LeaseView) -> String {
     match (lease.state, &lease.reason) {
         (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
         (LeaseState::Remote, Some(reason)) => format!("may still be running since {at}: {reason}"),
+        (LeaseState::Revoked, Some(reason)) => format!("{reason}; it has not stopped yet"),
         (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
+        (LeaseState::Expired, Some(reason)) if lease.ask => format!("expired, {reason}"),
+        (LeaseState::Expired, None) if lease.ask => "expired".to_owned(),
         _ if lease.explicit => format!("held between commands since {at}"),
         _ => format!("running since {at}"),
     }
 }
 
+/// A workflow that runs already has read what it works on: what came after its start it does not carry.
+fn too_early(lease: &LeaseView) -> &'static str {
+    match lease.resource.name.kind() {
+        "workflow" => "; that run started before your change and does not carry it",
+        _ => "",
+    }
+}
+
 fn free_by(lease: &LeaseView, now_ms: i64) -> String {
     match lease.expires_in {
+        _ if asks(lease) => "free when a person has said that it is stale".to_owned(),
+        Some(_) if lease.ask => "free when its holder is done".to_owned(),
         Some(left) => {
             let at = now_ms.saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX));
             format!("free by {} at the latest", clock_time(at))
@@ -104,6 +131,9 @@ fn free_by(lease: &LeaseView, now_ms: i64) -> String {
 fn retry(lease: &LeaseView) -> String {
     let short = Duration::from_secs(5);
     match (lease.state, lease.explicit, lease.expires_in) {
+        _ if asks(lease) => "no, not before a person has said so".to_owned(),
+        (LeaseState::Kept, ..) if lease.ask => "yes, when its session goes on".to_owned(),
+        (_, true, Some(_)) if lease.ask => "yes, when its session releases it".to_owned(),
         (LeaseState::Remote, _, Some(left)) => format!("yes, in {}", rough_span(left)),
         (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
         (_, true, Some(left)) => format!("yes, in {} at the latest, or when its session releases it", rough_span(left)),

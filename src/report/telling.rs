@@ -23,10 +23,22 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
         Telling::OpenEdit { shown } => format!(
             "locked: {shown} is plaintext now; {resources} stays with this session until `sops encrypt -i` has made it SOPS again"
         ),
-        Telling::Kept { wrote, keep_for } => format!(
-            "locked: the command failed{}; {resources} stays with this session for {}, run it again to go on",
+        Telling::Kept { resources, wrote, keep_for } => format!(
+            "locked: the command failed{}; {} stays with this session for {}, run it again to go on",
             if *wrote { " after it had written" } else { "" },
+            names(resources),
             show_duration(*keep_for)
+        ),
+        Telling::Unproven { why, stays } => format!(
+            "locked: the command succeeded, but its proof failed ({why}); {}",
+            match stays {
+                Some((resources, lasts)) => format!(
+                    "{} stays with this session for {}, run it again to go on",
+                    names(resources),
+                    show_duration(*lasts)
+                ),
+                None => "nothing of it is kept for this session".to_owned(),
+            }
         ),
         Telling::MayRunOn { reason, lasts } => {
             format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
@@ -45,12 +57,17 @@ pub fn holding(tokens: &[(Resource, FencingToken)], reason: &str) -> String {
 /// `-v`: what became of the lease.
 #[must_use]
 pub fn settled(decision: &Decision, resources: &[Resource], receipts: usize) -> String {
-    let apart = |resource: &&Resource| decision.apart.iter().any(|(apart, _)| apart == *resource);
-    let (bad, rest): (Vec<&Resource>, Vec<&Resource>) = resources.iter().partition(apart);
-    let groups = [(bad, decision.apart.first().map(|(_, ending)| ending)), (rest, Some(&decision.ending))];
-    let became = groups.into_iter().filter(|(group, _)| !group.is_empty());
-    let became: Vec<_> = became.filter_map(|(group, ending)| Some((names(group), ending?))).collect();
-    let became: Vec<_> = became.iter().map(|(group, ending)| format!("{group} {}", fate(ending))).collect();
+    let mut groups: Vec<(Vec<&Resource>, &Ending)> = Vec::new();
+    for resource in resources {
+        let apart = decision.apart.iter().find(|(apart, _)| apart == resource);
+        let ending = apart.map_or(&decision.ending, |(_, ending)| ending);
+        match groups.iter_mut().find(|(_, known)| fate(known) == fate(ending)) {
+            Some((group, _)) => group.push(resource),
+            None => groups.push((vec![resource], ending)),
+        }
+    }
+    let became: Vec<_> =
+        groups.into_iter().map(|(group, ending)| format!("{} {}", names(group), fate(ending))).collect();
     let proofs = match receipts {
         0 => String::new(),
         1 => ", one receipt".to_owned(),
@@ -85,6 +102,43 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
         cause,
         "the program and everything that it had started were stopped, so that no second writer meets them",
     )
+}
+
+/// What the command set off elsewhere is waited for, and the lease stays meanwhile; `hold_for` is for how long it stays
+/// when the wait is ended, if the store keeps anything.
+#[must_use]
+pub fn follows(what: &str, resources: &str, hold_for: Option<&str>) -> String {
+    let then = hold_for.map_or_else(|| "gives it back".to_owned(), |span| format!("keeps it for {span}"));
+    format!(
+        "locked: waiting for the run of {what} to end, and holding {resources} meanwhile; Ctrl-C ends the wait and {then}"
+    )
+}
+
+/// The wait was ended before its time.
+#[must_use]
+pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: Option<&str>) -> String {
+    let then =
+        hold_for.map_or_else(|| "is given back".to_owned(), |span| format!("stays with this session for {span}"));
+    format!("locked: the run of {what} was not followed to its end ({why}); {resources} {then}")
+}
+
+/// `-v`: the lease was given back, and the program runs on.
+#[must_use]
+pub fn loose(resources: &str) -> String {
+    format!("locked: {resources} given back; the program runs on without it")
+}
+
+/// A program that ran on without its lease was killed with its keeper.
+#[must_use]
+pub fn died_loose(resources: &str) -> String {
+    format!("locked: the keeper died, and the program with it; {resources} had been given back before")
+}
+
+/// The lease was lost while what the command set off elsewhere was followed. The command had ended well before.
+#[must_use]
+pub fn lost_later(resources: &str, now: Option<&str>) -> String {
+    let now = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
+    format!("locked: {resources} was lost after the command had ended, and is not held any more{now}")
 }
 
 /// An edit was stopped whose editor was started again and again.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::step::shown;
 use super::{Claim, Policy};
 
 /// What is classified.
@@ -99,10 +98,10 @@ pub struct Told {
     pub input: Vec<PathBuf>,
 }
 
-/// Arguments and input may be secrets: they are counted, not shown; so may a word that stands where a program should.
+/// Its words and its input may be secrets: they are counted, not shown.
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deed").field("name", &shown(&self.name)).field("args", &self.args.len()).finish_non_exhaustive()
+        f.debug_struct("Deed").field("args", &self.args.len()).finish_non_exhaustive()
     }
 }
 

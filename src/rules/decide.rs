@@ -9,6 +9,8 @@ use super::grammar::{self, Line};
 use super::policy::{Follow, Policy};
 use super::step::{Step, UNKNOWN, is_known};
 use super::wanted::{Claim, Filling, Wanted, compose, engine};
+use crate::terms::may_hold_a_secret;
+
 use super::{Asked, Change, Command, Stdout, Via, Write, sops};
 
 /// What one command wants.
@@ -233,6 +235,7 @@ fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
             found.push(Wanted::Project { compose: compose(step, line), otherwise: otherwise() });
         } else if is_stack(template) {
             let containers = filling.words(template).into_iter();
+            let containers = containers.filter(|name| !may_hold_a_secret(name.as_encoded_bytes()));
             found.extend(containers.map(|container| Wanted::Stack { container }));
         } else {
             found.extend(name(template).into_iter().map(Wanted::Named));

@@ -7,6 +7,9 @@ use std::ffi::{OsStr, OsString};
 use super::argument::tail;
 use super::book::{Program, Several};
 
+/// Nobody bundles more options than there are letters; what is longer is something else.
+const LONGEST_BUNDLE: usize = 128;
+
 /// What a level knows of its options.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Level<'b> {
@@ -152,7 +155,7 @@ fn read_option<'a>(level: Level<'_>, args: &'a [OsString], at: usize, line: &mut
         line.options.push((name, next().filter(|_| takes)));
         return at + usize::from(takes);
     }
-    for place in 1..bytes.len() {
+    for place in 1..bytes.len().min(LONGEST_BUNDLE) {
         // A name of one letter that is no letter (a byte of some other text) ends the bundle: nothing is cut in two.
         if !bytes[place].is_ascii() {
             break;

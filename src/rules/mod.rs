@@ -62,7 +62,7 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
     if class.operation.is_empty() {
-        class.operation = step::shown(command.name);
+        class.operation = Step::typed(command).shown();
     }
     class
 }

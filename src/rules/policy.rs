@@ -47,6 +47,18 @@ pub enum Keep {
     Always,
 }
 
+impl Keep {
+    /// The word in rules and in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Changed => "changed",
+            Self::Always => "always",
+        }
+    }
+}
+
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Follow {

@@ -19,12 +19,6 @@ pub fn is_known(word: &OsStr) -> bool {
     !word.as_encoded_bytes().contains(&UNKNOWN)
 }
 
-/// A program's name for people.
-pub(super) fn shown(name: &OsStr) -> String {
-    let bytes = name.as_encoded_bytes();
-    if may_hold_a_secret(bytes) { "a program".to_owned() } else { percent_encode(bytes) }
-}
-
 /// A directory that only run time knows.
 pub(super) fn nowhere() -> PathBuf {
     PathBuf::from(format!("/{}", char::from(UNKNOWN)))
@@ -91,9 +85,12 @@ impl Step {
         self.name.to_str().unwrap_or_default()
     }
 
-    /// Its name for people. A word that stands where a program should may be a value all the same.
+    /// Its name for messages; what may be a value in the place of a program is not repeated.
     pub(super) fn shown(&self) -> String {
-        shown(&self.name)
+        match self.name.as_encoded_bytes() {
+            name if may_hold_a_secret(name) => "…".to_owned(),
+            name => percent_encode(name),
+        }
     }
 
     /// A variable of its environment.

@@ -8,7 +8,7 @@ use super::argument::tail;
 use super::book::{Field, Filter, Part, Template};
 use super::grammar::Line;
 use super::step::{Step, is_known};
-use crate::terms::ResourceName;
+use crate::terms::{ResourceName, may_hold_a_secret};
 
 /// A resource that a command wants held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,9 @@ impl Filling<'_> {
     fn filled(&self, field: &Field, filters: &[Filter]) -> Vec<Vec<u8>> {
         let found = self.field(field).into_iter().filter(|word| is_known(word));
         let found = found.map(|word| word.as_encoded_bytes().to_vec());
-        found.filter_map(|text| filters.iter().try_fold(text, |text, filter| filter.on(&text))).collect()
+        let done = found.filter_map(|text| filters.iter().try_fold(text, |text, filter| filter.on(&text)));
+        // What looks like a value is no name: it would go to the store.
+        done.filter(|text| !may_hold_a_secret(text)).collect()
     }
 
     fn field(&self, field: &Field) -> Vec<OsString> {

@@ -233,16 +233,12 @@ pub(super) fn account_of(
         (Ok(Release::Released), Some(_), Ending::Linger { reason }) => ("lost", Some(reason.clone())),
         (Ok(_), Some(cause), _) => ("lost", Some(format!("the lease {}", cause.clause()))),
         (Ok(Release::NotOurs), ..) => ("not-ours", Some("the lease is not ours any more".to_owned())),
-        (Ok(Release::Released), _, Ending::Keep { reason, .. }) if !keeps => {
-            ("released", Some(format!("{reason}; this store keeps nothing")))
-        }
-        (
-            Ok(Release::Released),
-            _,
-            Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason },
-        ) => ("kept", Some(reason.clone())),
-        (Ok(Release::Released), _, Ending::Release(_)) => {
-            ("released", looped.then(|| "the editor was started again and again".to_owned()))
-        }
+        (Ok(Release::Released), ..) => match decision.stays() {
+            Some(reason) if !keeps && !matches!(decision.ending, Ending::Linger { .. }) => {
+                ("released", Some(format!("{reason}; this store keeps nothing")))
+            }
+            Some(reason) => ("kept", Some(reason.to_owned())),
+            None => ("released", looped.then(|| "the editor was started again and again".to_owned())),
+        },
     }
 }

@@ -71,7 +71,12 @@ pub(super) fn prove(
             granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
             Ok(Base::Sound(before))
         }
-        Renewal::Revoked | Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
+        Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
+        Renewal::Revoked => {
+            // Who takes it away waits for us to let go; a store that cannot be told lets it run out.
+            let _it_runs_out = end(job, tokens, store, undone(granted));
+            Ok(Base::Refused { refusal: lost(job), status: exit::LOST })
+        }
     }
 }
 

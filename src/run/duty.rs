@@ -9,7 +9,7 @@ use crate::clock::{Clock as _, Moment};
 use crate::settle::Decision;
 use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Forced, ForcedEnd, Live, Receipt, Release, Renewal, Store};
-use crate::supervise::{Beat, Begin, Cause, Duty, Outcome};
+use crate::supervise::{Beat, Begin, Cause, Duty, Hold, Outcome};
 use crate::terms::{FencingToken, GrantId};
 
 use super::Before;
@@ -17,6 +17,8 @@ use super::account;
 use super::ending::settle_within;
 use super::forced;
 use super::job::Job;
+use super::later::Later;
+use super::loose;
 use super::spool::{self, News};
 
 /// The wrapper's words at "go".
@@ -84,11 +86,30 @@ pub(super) struct KeeperDuty<'a> {
     tokens: Vec<FencingToken>,
     before: Vec<Before>,
     carried: Vec<FileRecord>,
+    /// Whether the lease is held still, or was given back while the command ran on.
+    hold: Hold,
 }
 
 impl<'a> KeeperDuty<'a> {
     pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job, store: None, words: None, tokens: Vec::new(), before: Vec::new(), carried: Vec::new() }
+        Self {
+            job,
+            store: None,
+            words: None,
+            tokens: Vec::new(),
+            before: Vec::new(),
+            carried: Vec::new(),
+            hold: Hold::Held,
+        }
+    }
+
+    fn is_forced(&self) -> bool {
+        self.words.as_ref().is_some_and(|words| words.forced)
+    }
+
+    fn is_settled(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
+        state::discard(self.job.state, self.job.grant);
+        self.give_account(outcome, decision, release, keeps);
     }
 
     /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
@@ -96,7 +117,8 @@ impl<'a> KeeperDuty<'a> {
         let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
         let account = &self.job.context.account;
         account.runs(&self.job.tokens_of(&self.tokens));
-        let (word, why) = account::account_of(outcome, decision, &Ok(release), keeps);
+        let loose = self.hold.is_over().then(|| (loose::ACCOUNT.0, Some(loose::ACCOUNT.1.to_owned())));
+        let (word, why) = loose.unwrap_or_else(|| account::account_of(outcome, decision, &Ok(release), keeps));
         account.ended(word, words.held(self.job), why.as_deref());
         account.write();
     }
@@ -189,10 +211,33 @@ impl Duty for KeeperDuty<'_> {
         }
     }
 
+    fn give_back(&mut self) -> bool {
+        let (job, tokens) = (self.job, self.tokens.clone());
+        // A run by force holds nothing.
+        let told = self.is_forced()
+            || self.store().is_some_and(|store| {
+                let (limit, decision) = (settle_within(store.as_ref()), loose::decision(Outcome::Exited(0)));
+                job.settle(store.as_mut(), &tokens, &decision, Vec::new(), limit).is_ok()
+            });
+        self.store = None;
+        self.hold = if told { Hold::Given } else { Hold::Due };
+        told
+    }
+
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
         let before = self.before.clone();
-        let (decision, receipts) = job.decide(outcome, &before, &self.carried);
+        let (decision, receipts) = match self.hold {
+            Hold::Given if !self.is_forced() => {
+                return self.is_settled(outcome, &loose::decision(outcome), Release::Released, true);
+            }
+            Hold::Due => (loose::decision(outcome), Vec::new()),
+            // What ran by force is still to be noted, as it ended.
+            Hold::Held | Hold::Given => {
+                let later = self.words.as_ref().map(|words| Later::proven(job, outcome, words)).unwrap_or_default();
+                job.decide(outcome, &before, &self.carried, &later)
+            }
+        };
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.
             let _unsettled =
@@ -207,9 +252,7 @@ impl Duty for KeeperDuty<'_> {
             if let Some((Ok(release), keeps)) = settled {
                 // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
                 self.store = None;
-                state::discard(job.state, job.grant);
-                self.give_account(outcome, &decision, release, keeps);
-                return;
+                return self.is_settled(outcome, &decision, release, keeps);
             }
             self.store = None;
             if job.context.clock.now() >= deadline {

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
-use crate::store::{Distance, Granted, Release, Settlement, Store, StoreError};
+use crate::store::{Distance, Granted, Release, Renewal, Settlement, Store, StoreError};
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::FencingToken;
 
 use super::duty::Words;
+use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
+use super::later::Later;
 use super::{account, base, on_lost, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
@@ -46,16 +48,39 @@ pub(super) fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store,
     Ended { exit, unsettled: back.is_err() }
 }
 
+/// What a run has come to when its command has ended.
+pub(super) struct After<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) before: &'a [super::Before],
+    pub(super) words: &'a Words,
+    /// Who follows what it set off elsewhere, where that is to be followed.
+    pub(super) follower: Option<Follower<'a>>,
+}
+
+impl After<'_> {
+    /// Follows what the command set off elsewhere; none when there is nothing to follow. The command itself has ended
+    /// under the lease if a renew says so now: what becomes of the lease later takes nothing from its success.
+    fn follow(&self, job: &Job<'_>, store: &mut dyn Store, wrapper: &Wrapper) -> Option<Followed> {
+        let follower = self.follower.as_ref().filter(|_| job.succeeded(self.outcome))?;
+        let renewed = store.renew(&job.holding(&self.words.tokens()), settle_within(store));
+        // It may take hours, and others want the connection.
+        store.hang_up();
+        let ours = !matches!(renewed, Ok(Renewal::Revoked | Renewal::Gone));
+        ours.then(|| follower.follow(wrapper))
+    }
+}
+
 /// Everything from here on yields values: no path out of it forgets the lease.
-pub(super) fn finish(
-    job: &Job<'_>,
-    outcome: Outcome,
-    before: &[super::Before],
-    words: &Words,
-    store: &mut dyn Store,
-    wrapper: Wrapper,
-) -> Ended {
-    let (mut decision, receipts) = job.decide(outcome, before, &words.carried);
+pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wrapper: Wrapper) -> Ended {
+    let After { outcome, before, words, .. } = *after;
+    let followed = after.follow(job, store, &wrapper);
+    let later = match followed {
+        None => Later::proven(job, outcome, words),
+        Some(Followed::Over) => Later::followed(job, outcome, words),
+        Some(Followed::Lost) => Later { followed: true, unproven: None },
+        Some(Followed::Left(_)) => Later::default(),
+    };
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later);
     let proofs = receipts.len();
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
@@ -82,7 +107,9 @@ pub(super) fn finish(
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();
-            if lost.is_none() {
+            if followed.is_some() {
+                report::say(&report::lost_later(&job.wanted(), now.as_deref()));
+            } else if lost.is_none() {
                 report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref()));
                 (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }

@@ -3,19 +3,18 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::{self, Places, StoreSetting};
 use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
-use crate::lease::{Patience, Witness};
+use crate::lease::Witness;
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Book;
 use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
-use crate::terms::{GrantId, SessionId, Times};
+use crate::terms::{GrantId, SessionId};
 
 use super::{Account, spool};
 
@@ -99,45 +98,6 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
-}
-
-/// The options of a run, checked.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// `--operation`.
-    pub operation: Option<String>,
-    /// `--ttl` and its companions.
-    pub times: Times,
-    /// Nobody said anything of times: `times` are the ready ones.
-    pub ready_times: bool,
-    /// `--wait` or `--no-wait`.
-    pub patience: Patience,
-    /// `--session`.
-    pub session: Option<SessionId>,
-    /// `--keep`.
-    pub keep: bool,
-    /// Not `--no-canary`.
-    pub canary: bool,
-    /// The reason of `--force`.
-    pub force: Option<String>,
-    /// `--on-lost`.
-    pub on_lost: Option<OsString>,
-    /// `--conflict-exit-code`.
-    pub conflict_status: i32,
-}
-
-impl Options {
-    /// How long a request waits when nobody says: 30 s.
-    pub const READY_WAIT: Duration = Duration::from_secs(30);
-
-    /// The same over a store whose lock falls with a connection: that is found out at the next heartbeat, so heartbeats
-    /// come every few seconds unless somebody says otherwise.
-    #[must_use]
-    pub fn over_a_session(&self) -> Self {
-        let short = Times::new(Some(Duration::from_secs(30)), None, None, None);
-        let times = short.ok().filter(|_| self.ready_times).unwrap_or(self.times);
-        Self { times, ..self.clone() }
-    }
 }
 
 /// The grant of the `locked` above us, as it told its command. What it means now the store decides.

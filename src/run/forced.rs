@@ -19,6 +19,7 @@ use super::duty::Words;
 use super::ending::Ended;
 use super::hold;
 use super::job::Job;
+use super::later::Later;
 use super::{Before, Context, Options, files, spool, tell};
 
 /// Where a run has its files.
@@ -90,15 +91,15 @@ pub(super) fn run(
     job.context.account.forced(reason);
     job.context.account.runs(&[]);
     let text = serde_json::to_string(&words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || {}) {
-        Ok(outcome) => outcome,
+    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut |_| {}) {
+        Ok(ran) => ran.outcome,
         Err(error) => {
             report::say(&format!("locked: {error}"));
             wrapper.leave_to_keeper();
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    let (decision, receipts) = job.decide(outcome, &before, &words.carried);
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words));
     let ends = spool::end_of(&decision, job.options.times.ttl);
     if let Err(why) = note(job, &words, &before, ends, receipts)
         && recorded.is_ok()
@@ -159,6 +160,9 @@ fn say_ending(job: &Job<'_>, decision: &Decision) {
             Telling::Kept { .. } => {}
             Telling::OpenEdit { shown } => {
                 report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
+            }
+            Telling::Unproven { why, .. } => {
+                report::say(&report::telling(&Telling::Unproven { why: why.clone(), stays: None }, &job.wanted()));
             }
             Telling::MayRunOn { reason, .. } => report::say(&format!("locked: {reason}")),
             told @ (Telling::Bad { .. } | Telling::Unverified { .. }) => {

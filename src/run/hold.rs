@@ -11,17 +11,19 @@ use crate::holder::{ProcFs, Session};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
-use crate::report::{self, Refusal, Waiting};
+use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
+use crate::store::advisory;
 use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Request, Store, StoreError};
-use crate::supervise::{self, Cause, Order, Watch, Wrapper};
+use crate::supervise::{self, Cause, News, Order, Ran, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
 use super::duty::{KeeperDuty, Words};
-use super::ending::{Ended, finish, give_back};
+use super::ending::{After, Ended, finish, give_back};
+use super::follow::Follower;
 use super::job::Job;
-use super::{Context, Options, arbiter, files, forced, on_lost, retry_witness, setting};
+use super::{Context, Options, arbiter, files, forced, loose, on_lost, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -32,8 +34,13 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
+    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_none() {
+        let error = advisory::without_a_table(&format!("{}, which stays for a while after success,", plan.shown()));
+        return refuse(context, &report::store_down(&error), setting::status_of(&error));
+    }
+    let options = options.under(&plan.policy);
     let over_a_session = store.advisory.then(|| options.over_a_session());
-    attempt(context, over_a_session.as_ref().unwrap_or(options), plan, order, store)
+    attempt(context, &over_a_session.unwrap_or(options), plan, order, store)
         .unwrap_or_else(|error| refuse(context, &report::store_down(&error), setting::status_of(&error)))
 }
 
@@ -67,7 +74,8 @@ fn attempt(
         store,
     };
     let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
-    let watch = Watch { times: options.times, stopped_max: options.times.ttl, edits_unseen };
+    let give_back = plan.gives_back_after();
+    let watch = Watch { times: options.times, stopped_max: options.times.ttl, give_back, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
@@ -176,6 +184,7 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
         live: Some(live.live()),
         files,
         remote: job.plan.remote,
+        ask: Vec::new(),
         gone: Vec::new(),
     };
     let mut waiting = Waiting::new(job.wanted(), job.context.voice);
@@ -222,9 +231,17 @@ fn granted_run(
         }
     };
     job.context.account.runs(&granted.tokens);
+    let follower = Follower::before(job, granted.lasts);
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let outcome = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut || store.hang_up()) {
-        Ok(outcome) => outcome,
+    let mut news = |news: News| {
+        // The connection is for a short command; others may want it.
+        store.hang_up();
+        if news == News::Loose && job.context.voice == Voice::Verbose {
+            report::say(&report::loose(&job.wanted()));
+        }
+    };
+    let Ran { outcome, hold } = match wrapper.run(text, &words.begin(job), job.context.clock.as_ref(), &mut news) {
+        Ok(ran) => ran,
         Err(error) => {
             report::say(&format!("locked: {error}"));
             job.context.account.ended("left-to-keeper", words.held(job), Some(&error.to_string()));
@@ -232,7 +249,11 @@ fn granted_run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    Ok(finish(job, outcome, &before, words, store, wrapper))
+    if hold.is_over() {
+        return Ok(loose::end(job, Ran { outcome, hold }, words, store, wrapper));
+    }
+    let after = After { outcome, before: &before, words, follower };
+    Ok(finish(job, &after, store, wrapper))
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

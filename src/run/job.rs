@@ -9,13 +9,14 @@ use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::plan::{HoldPlan, PlannedFile};
-use crate::rules;
+use crate::rules::{self, Canary};
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
 use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
+use super::later::Later;
 use super::{Before, Context, Options, files, receipt};
 
 /// The run.
@@ -64,9 +65,10 @@ impl Job<'_> {
     }
 
     fn look_at(&self, file: &PlannedFile, before: &Before) -> Finding {
-        if !self.options.canary {
+        let off = (self.plan.policy.canary == Canary::Off).then_some("its rule has no canary");
+        if let Some(why) = Some("--no-canary").filter(|_| !self.options.canary).or(off) {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
-            let why = || crate::canary::Verdict::Unverified("--no-canary".to_owned());
+            let why = || crate::canary::Verdict::Unverified(why.to_owned());
             return files::finding(file, self, changed.then(why));
         }
         files::look(file, before, self)
@@ -93,22 +95,33 @@ impl Job<'_> {
         Chain::of(&self.copies, file.target.scope(), &file.target.key, &file.target.path)
     }
 
+    /// The program's status means success.
+    pub(super) fn succeeded(&self, outcome: Outcome) -> bool {
+        matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code))
+    }
+
     /// What becomes of the lease after this outcome, with the receipts of what was proven.
     pub(super) fn decide(
         &self,
         outcome: Outcome,
         before: &[Before],
         carried: &[FileRecord],
+        later: &Later,
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
         self.context.account.found(&findings);
         let open = self.open_edits(carried);
-        let succeeded = matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code));
+        let succeeded = self.succeeded(outcome);
         let facts = Facts {
             outcome,
             succeeded,
+            resources: &self.plan.resources,
+            by_rule: &self.plan.by_rule,
+            policy: &self.plan.policy,
             findings: &findings,
             open: &open,
+            followed: later.followed,
+            unproven: later.unproven.as_deref(),
             keep_asked: self.options.keep,
             remote: self.plan.remote,
             ttl: self.options.times.ttl,
@@ -153,6 +166,6 @@ impl Job<'_> {
 
     /// The resources in one text for messages.
     pub(super) fn wanted(&self) -> String {
-        self.plan.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        self.plan.shown()
     }
 }

@@ -51,6 +51,7 @@ pub struct LeaseOptions<'a> {
     operation: String,
     ttl: Option<Duration>,
     wait: Duration,
+    asks: bool,
 }
 
 impl std::fmt::Debug for LeaseOptions<'_> {
@@ -92,6 +93,7 @@ impl<'a> LeaseOptions<'a> {
             operation: "with_lease".to_owned(),
             ttl: None,
             wait: Duration::from_secs(30),
+            asks: false,
         }
     }
 
@@ -124,6 +126,17 @@ impl<'a> LeaseOptions<'a> {
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self {
         Self { wait, ..self }
+    }
+
+    /// Whether a person must say so (`locked steal`) before anybody else takes a lease over that this work left behind;
+    /// ready: no, it is taken over once it has run out, or its holder is proven gone.
+    #[must_use]
+    pub fn ask_when_stale(self, asks: bool) -> Self {
+        Self { asks, ..self }
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.asks
     }
 
     pub(super) fn times(&self) -> Result<Times, TimesError> {

@@ -2,10 +2,15 @@
 #![forbid(unsafe_code)]
 
 use super::*;
+use crate::rules::{Follow, Keep};
 use crate::terms::{ResourceName, Scope};
 
 fn resource(name: &str) -> Resource {
-    Resource { name: ResourceName::of("sops", name.as_bytes()), scope: Scope("example.org/acme/infra".to_owned()) }
+    of_kind("sops", name)
+}
+
+fn of_kind(kind: &str, name: &str) -> Resource {
+    Resource { name: ResourceName::of(kind, name.as_bytes()), scope: Scope("example.org/acme/infra".to_owned()) }
 }
 
 fn finding(verdict: Option<Verdict>) -> Finding {
@@ -17,9 +22,73 @@ fn of(name: &str, verdict: Option<Verdict>) -> Finding {
     Finding { place: format!("ws-1:/r/{shown}"), shown, verdict, resources: vec![resource(name)] }
 }
 
+const TTL: Duration = Duration::from_secs(1800);
+
+/// What happened. It holds what its files stand for, and what is named here besides.
+#[derive(Clone)]
+struct Case {
+    outcome: Outcome,
+    succeeded: bool,
+    findings: Vec<Finding>,
+    open: Vec<String>,
+    followed: bool,
+    unproven: Option<String>,
+    keep_asked: bool,
+    remote: bool,
+    by_rule: Vec<Resource>,
+    by_hand: Vec<Resource>,
+    policy: Policy,
+}
+
+impl Case {
+    fn of(outcome: Outcome, succeeded: bool, findings: &[Finding]) -> Self {
+        Self {
+            outcome,
+            succeeded,
+            findings: findings.to_vec(),
+            open: Vec::new(),
+            followed: false,
+            unproven: None,
+            keep_asked: false,
+            remote: false,
+            by_rule: Vec::new(),
+            by_hand: Vec::new(),
+            policy: Policy::default(),
+        }
+    }
+
+    fn decided(&self) -> Decision {
+        let of_files = self.findings.iter().flat_map(|finding| finding.resources.iter());
+        let mut resources: Vec<Resource> = of_files.chain(&self.by_rule).chain(&self.by_hand).cloned().collect();
+        resources.sort();
+        resources.dedup();
+        decide(&Facts {
+            outcome: self.outcome,
+            succeeded: self.succeeded,
+            resources: &resources,
+            by_rule: &self.by_rule,
+            policy: &self.policy,
+            findings: &self.findings,
+            open: &self.open,
+            followed: self.followed,
+            unproven: self.unproven.as_deref(),
+            keep_asked: self.keep_asked,
+            remote: self.remote,
+            ttl: TTL,
+        })
+    }
+
+    /// How one resource ends.
+    fn ends(&self, resource: &Resource) -> Ending {
+        let decision = self.decided();
+        let apart = decision.apart.iter().find(|(apart, _)| apart == resource);
+        apart.map_or(decision.ending.clone(), |(_, ending)| ending.clone())
+    }
+}
+
 fn decided(outcome: Outcome, succeeded: bool, findings: &[Finding], keep_asked: bool) -> (Ending, Exit) {
-    let ttl = Duration::from_secs(1800);
-    let decision = decide(&Facts { outcome, succeeded, findings, open: &[], keep_asked, remote: false, ttl });
+    let by_hand = if findings.is_empty() { vec![of_kind("zone", "z")] } else { Vec::new() };
+    let decision = Case { keep_asked, by_hand, ..Case::of(outcome, succeeded, findings) }.decided();
     (decision.ending, decision.exit)
 }
 
@@ -35,7 +104,6 @@ fn a_success_releases_whether_verified_or_not() {
 
 #[test]
 fn a_bad_file_is_quarantined_whatever_the_program_said_and_the_sound_one_is_not() {
-    let ttl = Duration::from_secs(1800);
     for (outcome, succeeded, rest) in [
         (Outcome::Exited(0), true, Ending::Release(Ended::Completed)),
         (
@@ -43,7 +111,7 @@ fn a_bad_file_is_quarantined_whatever_the_program_said_and_the_sound_one_is_not(
             false,
             Ending::Keep {
                 reason: "it died by signal 9 after it had written".to_owned(),
-                keep_for: ttl,
+                keep_for: TTL,
                 takeable: false,
             },
         ),
@@ -55,15 +123,7 @@ fn a_bad_file_is_quarantined_whatever_the_program_said_and_the_sound_one_is_not(
         ),
     ] {
         let findings = [of("x", Some(Verdict::Sound)), of("y", Some(Verdict::Bad(Fault::Empty)))];
-        let decision = decide(&Facts {
-            outcome,
-            succeeded,
-            findings: &findings,
-            open: &[],
-            keep_asked: false,
-            remote: false,
-            ttl,
-        });
+        let decision = Case::of(outcome, succeeded, &findings).decided();
         assert_eq!(decision.ending, rest, "{outcome:?}");
         assert_eq!(decision.exit, Exit::Code(exit::QUARANTINED));
         let reason = "ws-1:/r/secrets/y.env.sops: the file is empty".to_owned();
@@ -77,11 +137,7 @@ fn every_bad_file_is_told_and_its_hard_link_s_name_goes_with_it() {
     let mut linked = of("x", Some(Verdict::Bad(Fault::Empty)));
     linked.resources.push(resource("link/1"));
     let findings = [linked, of("y", Some(Verdict::Bad(Fault::Plaintext)))];
-    let ttl = Duration::from_secs(1800);
-    let outcome = Outcome::Exited(1);
-    let facts =
-        Facts { outcome, succeeded: false, findings: &findings, open: &[], keep_asked: false, remote: false, ttl };
-    let decision = decide(&facts);
+    let decision = Case::of(Outcome::Exited(1), false, &findings).decided();
     let names: Vec<_> = decision.apart.iter().map(|(resource, _)| resource.to_string()).collect();
     assert_eq!(names, ["sops:x", "sops:link/1", "sops:y"]);
     assert_eq!(decision.tellings.len(), 2);
@@ -113,42 +169,38 @@ fn an_open_edit_stays_with_its_session() {
 
 #[test]
 fn an_edit_that_another_command_left_open_stays_open() {
-    let open = ["/r/x.env.sops".to_owned()];
-    let ttl = Duration::from_secs(1800);
-    let outcome = Outcome::Exited(0);
-    let facts = Facts { outcome, succeeded: true, findings: &[], open: &open, keep_asked: false, remote: false, ttl };
-    assert!(matches!(decide(&facts).ending, Ending::Keep { takeable: false, .. }));
-    let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
-    assert!(decide(&Facts { findings: &bad, ..facts }).quarantine().is_some(), "worse comes first");
+    let open = vec!["/r/x.env.sops".to_owned()];
+    let case = Case { open, ..Case::of(Outcome::Exited(0), true, &[]) };
+    assert!(matches!(case.decided().ending, Ending::Keep { takeable: false, .. }));
+    let bad = vec![finding(Some(Verdict::Bad(Fault::Empty)))];
+    assert!(Case { findings: bad, ..case }.decided().quarantine().is_some(), "worse comes first");
 }
 
 #[test]
 fn what_cannot_be_stopped_lets_nobody_in() {
-    let ttl = Duration::from_secs(1800);
     let stuck = Outcome::Stuck { cause: Cause::Deadline, pid: 123 };
-    let facts =
-        |outcome, remote| Facts { outcome, succeeded: false, findings: &[], open: &[], keep_asked: true, remote, ttl };
+    let case = |outcome, remote| Case { keep_asked: true, remote, ..Case::of(outcome, false, &[]) };
     for (outcome, remote, reason) in [
         (stuck, false, "process 123 could not be stopped"),
         (stuck, true, "process 123 could not be stopped"),
         (Outcome::Stopped(Cause::Gone), true, "it was stopped here, but its effect may still be running elsewhere"),
     ] {
         for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
-            let findings = [finding(verdict)];
-            let Decision { ending, exit, tellings, .. } =
-                decide(&Facts { findings: &findings, ..facts(outcome, remote) });
-            assert_eq!(ending, Ending::Linger { reason: reason.to_owned() });
+            let by_rule = vec![of_kind("container", "web")];
+            let case = Case { findings: vec![finding(verdict)], by_rule, ..case(outcome, remote) };
+            let Decision { ending, apart, exit, tellings } = case.decided();
+            assert_eq!((ending, apart), (Ending::Linger { reason: reason.to_owned() }, vec![]), "all of it");
             assert_eq!(exit, Exit::Code(exit::LOST));
-            assert_eq!(tellings, [Telling::MayRunOn { reason: reason.to_owned(), lasts: ttl }]);
+            assert_eq!(tellings, [Telling::MayRunOn { reason: reason.to_owned(), lasts: TTL }]);
         }
     }
-    let killed = decide(&facts(Outcome::Stuck { cause: Cause::Killed(9), pid: 123 }, false));
+    let killed = case(Outcome::Stuck { cause: Cause::Killed(9), pid: 123 }, false).decided();
     assert_eq!(killed.ending, Ending::Linger { reason: "process 123 could not be stopped".to_owned() });
     assert_eq!(killed.exit, Exit::Signal(9), "killed by somebody else, not lost");
-    let done = Facts { succeeded: true, keep_asked: false, ..facts(Outcome::Exited(0), true) };
-    assert_eq!(decide(&done).ending, Ending::Release(Ended::Completed), "what ended by itself is done");
-    let bad = [finding(Some(Verdict::Bad(Fault::Empty)))];
-    let worse = decide(&Facts { findings: &bad, ..facts(stuck, true) });
+    let done = Case { remote: true, ..Case::of(Outcome::Exited(0), true, &[]) };
+    assert_eq!(done.decided().ending, Ending::Release(Ended::Completed), "what ended by itself is done");
+    let bad = vec![finding(Some(Verdict::Bad(Fault::Empty)))];
+    let worse = Case { findings: bad, ..case(stuck, true) }.decided();
     assert!(worse.quarantine().is_some(), "worse comes first");
 }
 
@@ -160,4 +212,154 @@ fn what_we_stopped_ends_as_failed_and_lost() {
     assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(201)), "not lost: sops' own status");
     let (ending, exit) = decided(Outcome::NeverStarted(13), false, &[finding(None)], false);
     assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::NOT_EXECUTABLE)));
+}
+
+/// Kept for so long, takeable or not; none when it is given back as failed.
+type Stays = Option<(Duration, bool)>;
+
+fn stays_of(ending: &Ending) -> Stays {
+    match ending {
+        Ending::Keep { keep_for, takeable, .. } => Some((*keep_for, *takeable)),
+        Ending::Release(Ended::Failed) => None,
+        other => panic!("after a failure: {other:?}"),
+    }
+}
+
+#[test]
+fn after_a_failure_every_part_ends_by_its_own_row() {
+    let [hour, minute] = [3600, 60].map(Duration::from_secs);
+    let (never, changed, always) = (Some(Keep::Never), Some(Keep::Changed), Some(Keep::Always));
+    let wrote = Some(Verdict::Sound);
+    // keep, keep_for, --keep, the file | the file's, the rule's, the one named by hand
+    let table = [
+        (None, None, false, None, [Some((TTL, true)), Some((KEEP_FOR, false)), None]),
+        (None, None, false, wrote.clone(), [Some((TTL, false)), Some((KEEP_FOR, false)), None]),
+        (None, Some(hour), false, None, [Some((TTL, true)), Some((hour, false)), None]),
+        (changed, Some(minute), false, wrote.clone(), [Some((TTL, false)), Some((minute, false)), None]),
+        (always, None, false, None, [Some((TTL, false)), Some((KEEP_FOR, false)), None]),
+        (never, None, false, None, [None, None, None]),
+        (never, Some(hour), false, wrote.clone(), [None, None, None]),
+        (never, None, true, wrote.clone(), [Some((TTL, false)), Some((KEEP_FOR, false)), Some((KEEP_FOR, false))]),
+        (None, None, true, None, [Some((TTL, true)), Some((KEEP_FOR, false)), Some((KEEP_FOR, false))]),
+        (always, Some(hour), true, wrote, [Some((TTL, false)), Some((hour, false)), Some((KEEP_FOR, false))]),
+    ];
+    let (rule, hand) = (of_kind("container", "web"), of_kind("zone", "z"));
+    for (row, (keep, keep_for, keep_asked, verdict, expected)) in table.into_iter().enumerate() {
+        for outcome in [Outcome::Exited(1), Outcome::Signaled(15)] {
+            let case = Case {
+                by_rule: vec![rule.clone()],
+                by_hand: vec![hand.clone()],
+                policy: Policy { keep, keep_for, ..Policy::default() },
+                keep_asked,
+                ..Case::of(outcome, false, &[finding(verdict.clone())])
+            };
+            let ends = [&resource("x"), &rule, &hand].map(|resource| stays_of(&case.ends(resource)));
+            assert_eq!(ends, expected, "row {row}, {outcome:?}");
+            assert_eq!(case.decided().exit, status(outcome), "row {row}: the exit status is the program's");
+            let alone = Case { findings: vec![], by_hand: vec![], ..case };
+            assert_eq!(stays_of(&alone.decided().ending), expected[1], "row {row}: the same without files");
+        }
+    }
+}
+
+#[test]
+fn who_stays_is_told_by_name() {
+    let case = Case {
+        by_rule: vec![of_kind("container", "web")],
+        by_hand: vec![of_kind("zone", "z")],
+        ..Case::of(Outcome::Exited(1), false, &[finding(Some(Verdict::Sound))])
+    };
+    let kept = |name: Resource, wrote, keep_for| Telling::Kept { resources: vec![name], wrote, keep_for };
+    let files = kept(resource("x"), true, TTL);
+    assert_eq!(case.decided().tellings, [files, kept(of_kind("container", "web"), false, KEEP_FOR)]);
+    let case = Case { findings: vec![], keep_asked: true, ..case };
+    let resources = vec![of_kind("container", "web"), of_kind("zone", "z")];
+    let decision = case.decided();
+    assert_eq!(decision.tellings, [Telling::Kept { resources, wrote: false, keep_for: KEEP_FOR }], "together");
+    assert_eq!(decision.apart, []);
+}
+
+#[test]
+fn a_bad_file_s_resource_ends_by_nothing_but_its_quarantine() {
+    let rule = of_kind("container", "web");
+    let findings = [finding(Some(Verdict::Bad(Fault::Empty)))];
+    let case = Case { by_rule: vec![rule.clone()], ..Case::of(Outcome::Exited(1), false, &findings) };
+    let decision = case.decided();
+    assert!(matches!(case.ends(&resource("x")), Ending::Quarantine { .. }));
+    assert_eq!(stays_of(&case.ends(&rule)), Some((KEEP_FOR, false)));
+    assert_eq!(decision.apart.len(), 1, "{decision:?}");
+    assert_eq!(decision.exit, Exit::Code(exit::QUARANTINED));
+}
+
+#[test]
+fn what_a_success_has_set_off_elsewhere_keeps_its_own_part_only() {
+    let minute = Duration::from_secs(60);
+    let follow = || Some(Follow::Workflow { workflow: "sync".to_owned(), repository: None });
+    // hold_for, follow, followed to its end | how long it stays
+    let table = [
+        (None, None, false, None),
+        (Some(minute), None, false, Some(minute)),
+        (Some(minute), follow(), false, Some(minute)),
+        (None, follow(), false, Some(HOLD_FOR)),
+        (Some(minute), follow(), true, None),
+    ];
+    let (rule, hand, file) = (of_kind("workflow", "sync"), of_kind("zone", "z"), resource("x"));
+    for (hold_for, follow, followed, expected) in table {
+        let case = Case {
+            by_rule: vec![rule.clone()],
+            by_hand: vec![hand.clone()],
+            followed,
+            policy: Policy { hold_for, follow, ..Policy::default() },
+            ..Case::of(Outcome::Exited(0), true, &[finding(Some(Verdict::Sound))])
+        };
+        let done = Ending::Release(Ended::Completed);
+        let reason = "sync was triggered and may still be running".to_owned();
+        let stays = expected.map(|keep_for| Ending::Keep { reason, keep_for, takeable: false });
+        assert_eq!(case.ends(&rule), stays.unwrap_or(done.clone()), "{hold_for:?}, {followed}");
+        assert_eq!([case.ends(&hand), case.ends(&file)], [done.clone(), done]);
+        assert_eq!((case.decided().exit, case.decided().tellings), (Exit::OK, vec![]), "nothing is said");
+        let failed = Case { outcome: Outcome::Exited(1), succeeded: false, ..case };
+        assert_eq!(stays_of(&failed.ends(&rule)), Some((KEEP_FOR, false)), "a failure is kept as a failure");
+    }
+}
+
+#[test]
+fn a_rule_that_names_nothing_else_holds_what_its_files_stand_for() {
+    let policy = Policy { hold_for: Some(TTL), ..Policy::default() };
+    let case = Case { policy, ..Case::of(Outcome::Exited(0), true, &[finding(None)]) };
+    let reason = "what was started on sops:x may still be running".to_owned();
+    assert_eq!(case.decided().ending, Ending::Keep { reason, keep_for: TTL, takeable: false });
+}
+
+#[test]
+fn a_success_whose_proof_failed_is_kept_as_a_failure_and_nothing_is_quarantined() {
+    let (rule, hand) = (of_kind("container", "web"), of_kind("zone", "z"));
+    let hold_for = Some(TTL * 2);
+    let case = |keep, verdict: Option<Verdict>| Case {
+        by_rule: vec![rule.clone()],
+        by_hand: vec![hand.clone()],
+        unproven: Some("curl failed with status 7".to_owned()),
+        policy: Policy { keep, hold_for, ..Policy::default() },
+        ..Case::of(Outcome::Exited(0), true, &[finding(verdict)])
+    };
+    let sound = || Some(Verdict::Sound);
+    for (keep, verdict, file, ruled) in [
+        (None, sound(), Some((TTL, false)), Some((KEEP_FOR, false))),
+        (None, None, Some((TTL, true)), Some((KEEP_FOR, false))),
+        (Some(Keep::Never), sound(), None, None),
+    ] {
+        let case = case(keep, verdict);
+        let decision = case.decided();
+        assert_eq!((decision.exit, decision.quarantine()), (Exit::Code(exit::QUARANTINED), None));
+        let ends = [&resource("x"), &rule, &hand].map(|resource| stays_of(&case.ends(resource)));
+        assert_eq!(ends, [file, ruled, None], "{keep:?}");
+        let [Telling::Unproven { why, stays }] = &decision.tellings[..] else { panic!("{:?}", decision.tellings) };
+        assert_eq!(why, "curl failed with status 7");
+        let told = file.filter(|(_, takeable)| !takeable).or(ruled).map(|(lasts, _)| lasts);
+        assert_eq!(stays.as_ref().map(|(_, lasts)| *lasts), told);
+    }
+    let Ending::Keep { reason, .. } = case(None, sound()).ends(&rule) else { panic!("kept") };
+    assert_eq!(reason, "it succeeded, but its proof failed (curl failed with status 7)");
+    let bad = case(None, Some(Verdict::Bad(Fault::Empty))).decided();
+    assert!(bad.quarantine().is_some(), "a bad file is worse");
 }

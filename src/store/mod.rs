@@ -19,6 +19,7 @@ pub mod postgres;
 mod request;
 mod schema;
 mod sqlite;
+mod theft;
 mod upkeep;
 mod view;
 
@@ -36,6 +37,7 @@ pub use request::{
 };
 pub use schema::schema_of;
 pub use sqlite::SqliteStore;
+pub use theft::{Became, Revocation, Theft, Victim};
 pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
 
@@ -123,6 +125,15 @@ pub trait Store {
     /// # Errors
     /// The store could not answer; read back before concluding.
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError>;
+
+    /// Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and
+    /// settles, and only then (or when its TTL ends) is anybody else granted. What rests with its session, or has run out,
+    /// can be taken from now on; what it may have written is proven by who takes it. The ledger says `stolen`, by whom and
+    /// why. Asking for what was taken away is an [`Store::acquire`] of its own.
+    ///
+    /// # Errors
+    /// The store could not answer, or has no leases that outlive their holder's connection.
+    fn revoke(&mut self, resources: &[Resource], theft: &Theft, limit: Duration) -> Result<Revocation, StoreError>;
 
     /// Records a run that held nothing (`--force`), once per grant however often and by however many it is told: an
     /// ended row for each of its resources, with the note "forced: …" and its receipts. A file that it left bad

@@ -61,6 +61,16 @@ pub enum Claim {
     Explicit,
     /// `locked restore`: takes over a quarantine too, and carries its files as a debt until it has settled.
     Restore,
+    /// `locked steal`: held as by `acquire`. Its place in the queue is before all others: a person has said so.
+    Steal,
+}
+
+impl Claim {
+    /// The session holds it without a running command.
+    #[must_use]
+    pub fn is_explicit(self) -> bool {
+        matches!(self, Self::Explicit | Self::Steal)
+    }
 }
 
 /// One request over one or several resources.
@@ -90,6 +100,10 @@ pub struct Request {
     pub files: Vec<FileRecord>,
     /// The effect cannot be stopped by stopping the process (ssh, docker, gh).
     pub remote: bool,
+    /// Those of the resources whose lease nobody takes over by himself once it is stale (`stale = "ask"`): run out, its
+    /// holder proven gone, or kept and free to take. Others are told that it has expired, and wait for a person's word
+    /// ([`Store::revoke`](super::Store::revoke)); the session that held it goes on with its own.
+    pub ask: Vec<Resource>,
     /// Grants (leases or tickets) whose wrapper and keeper were proven gone by their kernel lock. Their running leases
     /// expire at once, also those that are not asked for here; each row ends when somebody takes it, with its debt. A
     /// remote effect gets one TTL first. Such tickets are dropped.

@@ -71,7 +71,9 @@ pub struct LeaseView {
     pub explicit: bool,
     /// Others may take it at once.
     pub takeable: bool,
-    /// Why it is kept or quarantined.
+    /// When it is stale nobody takes it over without a person's word.
+    pub ask: bool,
+    /// Why it is kept, quarantined, revoked or expired.
     pub reason: Option<String>,
     /// Wall clock, ms since 1970, for showing.
     pub acquired_at: i64,

@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use crate::clock::Moment;
 
-use super::{Beat, Cause, Outcome, Watch};
+use super::{Beat, Cause, Hold, Outcome, Watch};
 
 /// A deadline that is missed by this much was slept through: the machine was suspended, or we were stopped.
 const SLEPT_THROUGH: Duration = Duration::from_secs(1);
+
+/// How soon a store that could not be told of a lease given back is told again, at most.
+const TELL_AGAIN: Duration = Duration::from_secs(10);
 
 /// Where the command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub(super) enum Act {
     Beat,
     /// The deadline was slept through: freeze the tree, renew once, and tell.
     FreezeAndBeat,
+    /// Give the lease back, and tell what came of it; the command runs on.
+    GiveBack,
     /// Stop the tree.
     Stop(Cause),
 }
@@ -47,6 +52,9 @@ pub(super) struct Course {
     next_beat: Moment,
     /// Since when the job is stopped (Ctrl-Z).
     halted: Option<Moment>,
+    hold: Hold,
+    /// When the lease is to be given back, or the store to be told of that again.
+    give_back_at: Option<Moment>,
 }
 
 impl Course {
@@ -54,7 +62,26 @@ impl Course {
     pub(super) fn new(watch: Watch, sent: Moment, lasts: Duration) -> Self {
         let stop_at = sent.after(watch.times.stop_after(lasts));
         let next_beat = sent.after(watch.times.heartbeat);
-        Self { watch, phase: Phase::Running, stop_at, ends_at: sent.after(lasts), next_beat, halted: None }
+        let ends_at = sent.after(lasts);
+        let (phase, hold) = (Phase::Running, Hold::Held);
+        Self { watch, phase, stop_at, ends_at, next_beat, halted: None, hold, give_back_at: None }
+    }
+
+    /// The command was started.
+    pub(super) fn started(&mut self, now: Moment) {
+        self.give_back_at = self.watch.give_back.map(|span| now.after(span));
+    }
+
+    /// What has become of the lease so far.
+    pub(super) fn hold(&self) -> Hold {
+        self.hold
+    }
+
+    /// The lease's time is over. While the store is not `told` it is asked again, as long as there is a lease to give back.
+    pub(super) fn given_back(&mut self, told: bool, now: Moment) {
+        let again = now.after(self.watch.times.heartbeat.min(TELL_AGAIN));
+        self.hold = if told { Hold::Given } else { Hold::Due };
+        self.give_back_at = Some(again).filter(|&again| !told && again < self.ends_at);
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -75,6 +102,8 @@ impl Course {
     /// others may come in, and no time at all when somebody may be in already.
     pub(super) fn grace(&self, cause: Cause, usual: Duration, now: Moment) -> Duration {
         match cause {
+            // Nobody is kept waiting.
+            _ if self.hold.is_over() => usual,
             Cause::Gone => Duration::ZERO,
             _ => usual.min(now.until(self.stop_at.after(self.watch.times.grace))),
         }
@@ -88,6 +117,11 @@ impl Course {
     /// When to look at the clock again, whatever happens.
     pub(super) fn wake_at(&self) -> Option<Moment> {
         match self.phase {
+            Phase::Running if self.hold.is_over() => self.give_back_at,
+            _ if self.hold.is_over() => None,
+            Phase::Running if self.halted.is_none() && self.give_back_at.is_some() => {
+                Some(self.next_beat.min(self.stop_at)).min(self.give_back_at)
+            }
             Phase::Running => Some(self.next_beat.min(self.stop_at).min(self.halt_ends().unwrap_or(self.stop_at))),
             Phase::Ended(_) => Some(self.next_beat),
             Phase::Stopped(_) => None,
@@ -98,9 +132,13 @@ impl Course {
     pub(super) fn act(&self, now: Moment) -> Act {
         match self.phase {
             Phase::Stopped(_) => Act::Wait,
+            Phase::Running if self.hold.is_over() && self.gives_back(now) => Act::GiveBack,
+            _ if self.hold.is_over() => Act::Wait,
             Phase::Running if self.halt_ends().is_some_and(|ends| now >= ends) => Act::Stop(Cause::StoppedJob),
             Phase::Running if now >= self.stop_at.after(SLEPT_THROUGH) => Act::FreezeAndBeat,
             Phase::Running if now >= self.stop_at => Act::Stop(Cause::Deadline),
+            // A job that is stopped does not get on with what its lease is for.
+            Phase::Running if self.halted.is_none() && self.gives_back(now) => Act::GiveBack,
             _ if now >= self.next_beat => Act::Beat,
             _ => Act::Wait,
         }
@@ -164,6 +202,10 @@ impl Course {
         self.phase = Phase::Stopped(outcome);
     }
 
+    fn gives_back(&self, now: Moment) -> bool {
+        self.give_back_at.is_some_and(|at| now >= at)
+    }
+
     fn halt_ends(&self) -> Option<Moment> {
         self.halted.map(|since| since.after(self.watch.stopped_max))
     }
@@ -180,10 +222,26 @@ mod tests {
         Moment(Duration::from_secs_f64(1_000.0 + seconds))
     }
 
+    fn watch(give_back: Option<Duration>) -> Watch {
+        let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
+        Watch { times, stopped_max: times.ttl, give_back, edits_unseen: false }
+    }
+
+    /// One that gives its lease back a minute after its start at 1 s; renewed last at 55 s.
+    fn giving() -> Course {
+        let mut course = Course::new(watch(Some(60 * SECOND)), at(0.0), 30 * SECOND);
+        course.started(at(1.0));
+        for second in (5..60).step_by(5) {
+            let now = at(f64::from(second));
+            assert_eq!(course.act(now), Act::Beat);
+            assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), now, now), Act::Wait);
+        }
+        course
+    }
+
     /// TTL 30 s: heartbeat 5 s, deadline 20 s, grace 3 s, slack 2 s; the grant is renewed at once, so it lasts the TTL.
     fn course() -> Course {
-        let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
-        Course::new(Watch { times, stopped_max: times.ttl, edits_unseen: false }, at(0.0), times.ttl)
+        Course::new(watch(None), at(0.0), watch(None).times.ttl)
     }
 
     #[test]
@@ -295,6 +353,63 @@ mod tests {
         assert_eq!(course.act(at(31.0)), Act::Stop(Cause::StoppedJob));
         course.halted(None);
         assert_eq!(course.act(at(31.0)), Act::Beat, "resumed in time, it goes on");
+    }
+
+    #[test]
+    fn a_lease_is_given_back_while_the_command_runs_on_and_nothing_stops_it_any_more() {
+        let mut course = giving();
+        assert_eq!(course.wake_at(), Some(at(60.0)));
+        assert_eq!(course.act(at(60.0)), Act::Beat, "it is held until then");
+        assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), at(60.0), at(60.0)), Act::Wait);
+        assert_eq!((course.wake_at(), course.act(at(61.0))), (Some(at(61.0)), Act::GiveBack));
+        course.given_back(true, at(61.0));
+        assert_eq!((course.hold(), course.wake_at()), (Hold::Given, None));
+        assert_eq!(course.act(at(1e6)), Act::Wait, "no renew, no deadline");
+        course.halted(Some(at(70.0)));
+        assert_eq!(
+            (course.act(at(1e6)), course.wake_at()),
+            (Act::Wait, None),
+            "it may be stopped for as long as it likes"
+        );
+        assert_eq!(course.grace(Cause::WrapperDied, SECOND / 2, at(1e6)), SECOND / 2);
+        course.ended(Outcome::Exited(0));
+        assert_eq!((course.act(at(1e6)), course.wake_at()), (Act::Wait, None), "nor after the end");
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_told_is_told_again_until_the_lease_has_ended() {
+        let mut course = giving();
+        let mut now = at(61.0);
+        let mut tries = 0;
+        while course.act(now) == Act::GiveBack {
+            course.given_back(false, now);
+            tries += 1;
+            assert_eq!(course.hold(), Hold::Due);
+            let Some(next) = course.wake_at() else { break };
+            assert!(next > now && next < at(85.0), "renewed at 55 s for 30 s");
+            now = next;
+        }
+        assert!(tries > 3, "{tries}");
+        assert_eq!((course.act(at(1e6)), course.wake_at()), (Act::Wait, None), "and the command runs on all the same");
+        let mut course = giving();
+        course.given_back(false, at(61.0));
+        course.given_back(true, at(66.0));
+        assert_eq!((course.hold(), course.wake_at()), (Hold::Given, None));
+    }
+
+    #[test]
+    fn before_its_time_a_lease_that_is_given_back_later_is_one_like_any() {
+        let lost = giving().beaten(Beat::Lost(Cause::Gone), at(60.0), at(60.0));
+        assert_eq!(lost, Act::Stop(Cause::Gone));
+        let mut early = Course::new(watch(Some(60 * SECOND)), at(0.0), 30 * SECOND);
+        early.started(at(1.0));
+        assert_eq!(early.act(at(20.0)), Act::Stop(Cause::Deadline), "the deadline comes first");
+        assert_eq!(giving().act(at(500.0)), Act::FreezeAndBeat, "slept through both: first, is it ours?");
+        let mut halted = giving();
+        halted.halted(Some(at(59.0)));
+        assert_eq!(halted.act(at(62.0)), Act::Beat, "a stopped job does not get on");
+        halted.halted(None);
+        assert_eq!(halted.act(at(62.0)), Act::GiveBack);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::editor::Editors;
 use super::keeper::{Keeper, ms};
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Process, Side, Signals, Timer};
-use super::{Cause, Duty, Order, Outcome, Watch, Wrapper, child, tree};
+use super::{Cause, Duty, Hold, Order, Outcome, Watch, Wrapper, child, tree};
 
 /// Forks the keeper. It idles until the wrapper says "go", and takes the request back when the wrapper dies before.
 /// Only while this process has one thread. `keep` are descriptors that the keeper needs (the live file's lock).
@@ -65,6 +65,7 @@ fn keep_watch<D: Duty>(
         Ok(pid) => pid,
         Err(errno) => return nothing_runs(&link, &mut duty, Outcome::NeverStarted(errno), course.ends_at()),
     };
+    course.started(clock.now());
     link.say(&Tale::Spawned(child))?;
     unix::own_group()?;
     // Order: the handle before the number is used again. A wrapper that is dead already is noticed by its socket.
@@ -112,7 +113,7 @@ fn lost_already<D: Duty>(
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.
 fn nothing_runs<D: Duty>(link: &Link, duty: &mut D, outcome: Outcome, ends_at: Moment) -> io::Result<()> {
-    link.say(&Tale::Ended(outcome))?;
+    link.say(&Tale::Ended(outcome, Hold::Held))?;
     if !matches!(link.hear::<Word>(None)?, Some(Heard::Said(_))) {
         duty.finish(outcome, ends_at);
     }

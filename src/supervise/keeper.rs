@@ -12,7 +12,7 @@ use super::course::{Act, Course, Phase};
 use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Changed, Process, Signals, Timer};
-use super::{Cause, Duty, Outcome, Watch, tree};
+use super::{Beat, Cause, Duty, Outcome, Watch, tree};
 
 /// How long a lease is held for a process that could not be stopped: 2 hours.
 const STUCK_MAX: Duration = Duration::from_secs(2 * 60 * 60);
@@ -109,7 +109,7 @@ impl<D: Duty> Keeper<'_, D> {
         } else {
             self.course.ended(outcome);
         }
-        self.link.say(&Tale::Ended(outcome))
+        self.link.say(&Tale::Ended(outcome, self.course.hold()))
     }
 
     /// A wrapper that stopped with its job would never see it go on or end, nor would its caller; and one that is frozen
@@ -195,7 +195,9 @@ impl<D: Duty> Keeper<'_, D> {
     /// The wrapper cannot settle, so we do.
     fn finish(&mut self, outcome: Outcome) {
         self.duty.finish(outcome, self.course.ends_at());
-        if let Outcome::Stuck { cause, .. } = outcome {
+        if let Outcome::Stuck { cause, .. } = outcome
+            && !self.course.hold().is_over()
+        {
             self.outlast(outcome, cause);
         }
     }
@@ -224,8 +226,9 @@ impl<D: Duty> Keeper<'_, D> {
 
     fn answer(&self) -> io::Result<()> {
         match self.course.phase() {
+            Phase::Running if self.course.hold().is_over() => self.link.say(&Tale::Loose(self.course.hold())),
             Phase::Running => self.link.say(&Tale::Renewed { stop_at: ms(self.course.stop_at()) }),
-            Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome)),
+            Phase::Ended(outcome) | Phase::Stopped(outcome) => self.link.say(&Tale::Ended(outcome, self.course.hold())),
         }
     }
 
@@ -234,9 +237,21 @@ impl<D: Duty> Keeper<'_, D> {
             Act::Beat => {
                 let sent = self.clock.now();
                 let beat = self.duty.renew(self.course.patience(sent));
+                if matches!((beat, self.course.phase()), (Beat::Lost(_), Phase::Ended(_))) {
+                    self.link.say(&Tale::Lost)?;
+                }
                 self.course.beaten(beat, sent, self.clock.now())
             }
             Act::FreezeAndBeat => self.beat_frozen()?,
+            Act::GiveBack => {
+                // Order: the wrapper first, or it takes a store that is slow to answer for a frozen keeper.
+                self.course.given_back(false, self.clock.now());
+                self.link.say(&Tale::Loose(self.course.hold()))?;
+                let told = self.duty.give_back();
+                self.course.given_back(told, self.clock.now());
+                self.link.say(&Tale::Loose(self.course.hold()))?;
+                Act::Wait
+            }
             act => act,
         };
         if let Act::Stop(cause) = act { self.lose(cause) } else { Ok(()) }

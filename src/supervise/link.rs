@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Cause, Outcome, unix};
+use super::{Cause, Hold, Outcome, unix};
 
 /// From the wrapper.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,8 +35,12 @@ pub(super) enum Tale {
     Stopping,
     /// Nothing runs (it is not started yet, or its tree is frozen) until a renew has said whether the lease is ours.
     Asking,
-    /// It ended, or its tree was stopped.
-    Ended(Outcome),
+    /// It runs on without the lease, and nothing stops it any more.
+    Loose(Hold),
+    /// It ended, or its tree was stopped; with what has become of the lease by then.
+    Ended(Outcome, Hold),
+    /// After its end: the lease is not ours any more, or not for long.
+    Lost,
 }
 
 /// What a packet meets whose listener is dead or has not listened for long.

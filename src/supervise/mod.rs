@@ -22,6 +22,7 @@ mod link;
 mod tree;
 #[cfg(unix)]
 mod unix;
+mod vigil;
 mod wrapper;
 
 use std::ffi::OsString;
@@ -36,7 +37,8 @@ use crate::terms::Times;
 
 pub use child::{replace, shell_fallback};
 pub use hire::hire;
-pub use wrapper::Wrapper;
+pub use vigil::{Came, Vigil};
+pub use wrapper::{News, Wrapper};
 
 /// What to run, as bytes from door to door.
 #[derive(Debug, Clone)]
@@ -101,6 +103,34 @@ impl Outcome {
     }
 }
 
+/// What has become of the lease while the command ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hold {
+    /// It is held for as long as the command runs.
+    Held,
+    /// It was to be given back, and the store could not be told yet.
+    Due,
+    /// It was given back while the command ran on.
+    Given,
+}
+
+impl Hold {
+    /// The command runs on without it: nothing stops it for the lease's sake.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        self != Self::Held
+    }
+}
+
+/// How a run came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ran {
+    /// How the command ended.
+    pub outcome: Outcome,
+    /// What has become of the lease by then.
+    pub hold: Hold,
+}
+
 /// Why a tree was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
@@ -155,6 +185,9 @@ pub trait Duty {
     fn hang_up(&mut self);
     /// Renews once, within `limit`.
     fn renew(&mut self, limit: Duration) -> Beat;
+    /// The lease's time is over though the command runs on: settles it as completed. False when the store could not be
+    /// told; called again then, until it can or the lease has ended.
+    fn give_back(&mut self) -> bool;
     /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`. Called again while a
     /// process of the tree lives on that could not be stopped, and once more when it is gone.
     fn finish(&mut self, outcome: Outcome, deadline: Moment);
@@ -178,6 +211,8 @@ pub struct Watch {
     pub times: Times,
     /// How long a stopped job (Ctrl-Z) is renewed.
     pub stopped_max: Duration,
+    /// How long after its start the lease of a command that runs on for ever is given back.
+    pub give_back: Option<Duration>,
     /// It is an edit without a terminal: stop it when its editor goes round in a circle.
     pub edits_unseen: bool,
 }

@@ -11,7 +11,7 @@ use crate::clock::{Clock, Moment};
 use super::foreground::OwnGroup;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Came, Process, Signals, Timer};
-use super::{Begin, Cause, Entry, Outcome, Watch, tree};
+use super::{Begin, Cause, Entry, Hold, Outcome, Ran, Vigil, Watch, tree};
 
 /// Signals that a program may expect to get when they are sent to the process its caller started.
 const FORWARDED: [i32; 9] = [
@@ -40,6 +40,20 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// How long a renew may take while nothing runs.
 const ASKING: Duration = Duration::from_secs(2);
 
+/// The signals that are read instead of ending or stopping us.
+pub(super) fn taken() -> u64 {
+    FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit)
+}
+
+/// What happens while the command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It is no short command: half of the way to the first deadline has passed.
+    Lasts,
+    /// Its lease was given back, and it runs on.
+    Loose,
+}
+
 /// The wrapper's side of a hired keeper.
 #[derive(Debug)]
 pub struct Wrapper {
@@ -58,22 +72,36 @@ impl Wrapper {
     }
 
     /// Says "go" and stays until the child has ended or its tree was stopped. From here on signals are handed on
-    /// instead of ending us. `words` reach [`super::Duty::begin`]; `begin` is what it makes of them. `lasts` is called when
-    /// it is no short command: half of the way to the first deadline has passed.
+    /// instead of ending us. `words` reach [`super::Duty::begin`]; `begin` is what it makes of them. `news` is told
+    /// what happens meanwhile.
     ///
     /// # Errors
     /// When the system refuses a descriptor; the keeper notices our end and settles.
-    pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock, lasts: &mut dyn FnMut()) -> io::Result<Outcome> {
-        let bits =
-            FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit);
+    pub fn run(&self, words: String, begin: &Begin, clock: &dyn Clock, news: &mut dyn FnMut(News)) -> io::Result<Ran> {
         // What is ignored comes too: the program may want it all the same.
-        let signals = Signals::open(bits, self.entry.blocked)?;
+        let signals = Signals::open(taken(), self.entry.blocked)?;
         let timer = Timer::new()?;
         self.link.say(&Word::Go(words))?;
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
         let ask_at = half_way(clock.now(), stop_at);
-        Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked: None, child: None, early: Vec::new() }
-            .watch(lasts)
+        let (asked, child, early, hold) = (None, None, Vec::new(), Hold::Held);
+        Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked, child, early, hold }.watch(news)
+    }
+
+    /// Stays with the lease after the command's end, which [`Self::run`] has told; the keeper renews.
+    ///
+    /// # Errors
+    /// When the system refuses a descriptor.
+    pub fn stay<'a>(&'a self, clock: &'a dyn Clock) -> io::Result<Vigil<'a>> {
+        Vigil::over(self, clock)
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        self.entry
     }
 
     /// Lets the keeper go: the lease is settled, or there never was one.
@@ -109,6 +137,7 @@ struct Watcher<'a> {
     child: Option<(i32, Process)>,
     /// Signals that came before we knew the child.
     early: Vec<Came>,
+    hold: Hold,
 }
 
 /// Half of the way from one moment to another; the whole when it is short.
@@ -118,10 +147,11 @@ fn half_way(now: Moment, then: Moment) -> Moment {
 }
 
 impl Watcher<'_> {
-    fn watch(mut self, lasts: &mut dyn FnMut()) -> io::Result<Outcome> {
-        let mut lasts = Some(lasts);
+    fn watch(mut self, news: &mut dyn FnMut(News)) -> io::Result<Ran> {
+        let mut lasts = false;
+        let mut loose = false;
         loop {
-            self.timer.set(Some(self.wake_at()))?;
+            self.timer.set(self.wake_at())?;
             let fds = [self.wrapper.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()];
             let ready = unix::wait_readable(&fds, None)?;
             while let Some(came) = self.signals.next() {
@@ -131,17 +161,20 @@ impl Watcher<'_> {
                 && let Some(heard) = self.wrapper.link.hear(Some(Duration::ZERO))?
                 && let Some(outcome) = self.listen(heard)
             {
-                return Ok(outcome);
+                return Ok(Ran { outcome, hold: self.hold });
+            }
+            if self.hold == Hold::Given && !std::mem::replace(&mut loose, true) {
+                news(News::Loose);
             }
             // What the keeper has said already comes before what its silence would mean.
-            if ready[2] && !ready[0] && self.clock.now() >= self.wake_at() {
+            if ready[2] && !ready[0] && self.wake_at().is_some_and(|at| self.clock.now() >= at) {
                 if self.asked.is_some() {
-                    return Ok(self.take_over(Cause::Deadline));
+                    return Ok(Ran { outcome: self.take_over(Cause::Deadline), hold: self.hold });
                 }
                 self.asked = Some(self.clock.now());
                 self.wrapper.link.say(&Word::Ask)?;
-                if let Some(lasts) = lasts.take() {
-                    lasts();
+                if !std::mem::replace(&mut lasts, true) {
+                    news(News::Lasts);
                 }
             }
         }
@@ -149,17 +182,27 @@ impl Watcher<'_> {
 
     /// The keeper stops the tree at the deadline; when it is silent half of the slack later, it is frozen. Unless it was
     /// us who were frozen: it is always asked first.
-    fn wake_at(&self) -> Moment {
+    fn wake_at(&self) -> Option<Moment> {
         match self.asked {
-            None => self.ask_at,
-            Some(asked) => self.stop_at.max(asked).after(self.wrapper.watch.times.slack / 2),
+            // A keeper that holds nothing need not answer.
+            _ if self.hold.is_over() => None,
+            None => Some(self.ask_at),
+            Some(asked) => Some(self.stop_at.max(asked).after(self.wrapper.watch.times.slack / 2)),
         }
     }
 
     fn listen(&mut self, heard: Heard<Tale>) -> Option<Outcome> {
         match heard {
+            // What runs without a lease dies with its keeper as any program does that is killed.
+            Heard::Dead if self.hold.is_over() => return Some(self.take_over(Cause::Killed(libc::SIGKILL))),
             Heard::Dead => return Some(self.take_over(Cause::KeeperDied)),
-            Heard::Said(Tale::Ended(outcome)) => return Some(outcome),
+            Heard::Said(Tale::Ended(outcome, hold)) => {
+                self.hold = hold;
+                return Some(outcome);
+            }
+            Heard::Said(Tale::Loose(hold)) => self.hold = hold,
+            // Told after the end alone, and we are gone from here by then.
+            Heard::Said(Tale::Lost) => {}
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
             Heard::Said(Tale::Stopping) => self.is_busy_for(self.wrapper.watch.times.grace * 2),

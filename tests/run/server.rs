@@ -8,7 +8,7 @@ use super::stage::{DOTENV, FILE, RESOURCE, Stage, contains, ends, says, silent, 
 use crate::world::cluster;
 
 /// A database of its own with our schema; its address.
-fn database(name: &str) -> String {
+pub(crate) fn database(name: &str) -> String {
     let server = cluster::shared();
     server.database(name);
     let socket = server.socket().display().to_string().replace('/', "%2F");

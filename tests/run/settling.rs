@@ -250,6 +250,8 @@ fn what_somebody_took_over_meanwhile_is_not_settled_a_second_time() {
     let entry = spooled(&stage).expect("one");
     let kept = stage.world.root().join("entry.json");
     std::fs::rename(&entry, &kept).expect("hidden");
+    // The keeper counts from when it asked, the store from when it answered.
+    stage.world.has_expired(RESOURCE);
     silent(&mut stage.set(2, &["-n"], "B", "1"));
     assert_eq!(stage.receipts(), ["recovered", "proven"]);
     std::fs::rename(&kept, &entry).expect("back");
@@ -270,6 +272,8 @@ fn a_bad_file_that_another_machine_could_not_see_is_quarantined_when_that_can_be
     let entry = spooled(&stage).expect("one");
     let kept = stage.world.root().join("entry.json");
     std::fs::rename(&entry, &kept).expect("hidden");
+    // The keeper counts from when it asked, the store from when it answered.
+    stage.world.has_expired(RESOURCE);
     // Seen from another machine the file is elsewhere, and nobody there can prove it.
     stage.world.database().execute("update leases set host = 'elsewhere' where ended_at is null", []).expect("moved");
     silent(stage.locked(2).args(["-n", "-r", RESOURCE, "true"]));

@@ -54,6 +54,7 @@ impl Actor {
             live: None,
             files: Vec::new(),
             remote: false,
+            ask: Vec::new(),
             gone: Vec::new(),
         }
     }

@@ -9,7 +9,9 @@ pub(crate) mod nest;
 pub(crate) mod queue;
 pub(crate) mod rest;
 pub(crate) mod settling;
+pub(crate) mod stale;
 pub(crate) mod storm;
+pub(crate) mod theft;
 
 use std::time::Duration;
 
@@ -59,6 +61,7 @@ macro_rules! every_promise {
             queue: what_anybody_may_take_goes_to_the_oldest;
             nest: a_command_below_the_holder_joins_and_siblings_wait;
             nest: a_join_that_outlives_the_holder_inherits_the_lease;
+            nest: a_join_that_settles_again_is_told_the_same;
             nest: a_stale_environment_joins_nothing;
             nest: other_resources_are_taken_normally_from_below;
             nest: waiting_in_a_circle_is_refused_at_once;
@@ -106,7 +109,31 @@ macro_rules! every_promise {
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            stale: one_that_asks_is_nobody_s_until_a_person_says_so;
+            stale: a_proof_that_its_holder_is_gone_frees_nothing;
+            stale: its_own_session_goes_on_with_it;
+            stale: what_others_might_take_they_may_not;
+            stale: a_hold_that_asks_asks_when_it_is_handed_back;
+            stale: what_asks_below_a_holder_asks_for_the_holder;
+            stale: a_remote_effect_is_given_its_time_and_then_a_person_is_asked;
+            stale: what_its_holder_has_released_asks_nobody;
+            stale: a_forced_run_does_not_take_the_question_away;
+            stale: a_reboot_asks_too;
+            theft: a_running_victim_is_told_and_the_thief_waits_for_it;
+            theft: a_victim_that_does_not_answer_is_waited_for_until_its_time_is_over;
+            theft: however_the_victim_ends_the_lease_is_over_for_it;
+            theft: a_victim_that_finished_its_work_has_finished_it;
+            theft: what_the_victim_left_bad_stays_in_quarantine;
+            theft: what_of_the_victim_may_run_on_is_given_its_time;
+            theft: at_once_waits_for_nobody_and_what_was_written_is_owed;
+            theft: a_victim_that_is_proven_gone_is_not_waited_for;
+            theft: a_thief_stands_before_all_who_wait;
+            theft: what_rests_is_taken_at_once_and_a_quarantine_by_nobody;
+            theft: what_has_run_out_is_taken_at_once;
+            theft: a_victim_s_heir_is_a_victim_too;
+            theft: an_adopted_hold_is_not_handed_back_to_the_victim;
             storm: of_many_threads_exactly_one_holds;
+            storm: thieves_among_many_threads_never_meet_who_they_steal_from;
             storm: many_threads_over_sets_never_overlap_and_never_deadlock;
         }
     };

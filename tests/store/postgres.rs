@@ -1,5 +1,6 @@
 //! The PostgreSQL store: the contract in three ways to the server, and what is its own.
 
+mod crowd;
 mod failover;
 mod far;
 mod first_version;

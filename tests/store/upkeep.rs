@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use locked::store::{
-    Acquisition, Cargo, Ended, Ending, HistoryFilter, Holding, Prune, Pruned, Release, Renewal, Settlement, Store,
-    StoreError, Upkeep,
+    Acquisition, Cargo, Ended, Ending, HistoryFilter, Holding, Prune, Pruned, Release, Renewal, Request, Settlement,
+    Store, StoreError, Upkeep,
 };
 
 use super::cast::{LIMIT, actor, bad, granted, receipt, release, resource, settled, take};
@@ -85,6 +85,34 @@ fn prune_takes_what_is_old_and_leaves_the_last_the_living_and_the_counters(world
     assert_eq!(chain(&mut *store, "a.env"), versions([14]));
     let token = granted(&mut *store, &actor("bob").asks(&["b"])).tokens[0].1;
     assert!(token > before);
+}
+
+/// Who has joined and left is remembered as long as the lease is.
+fn what_is_remembered_of_a_lease_is_pruned_with_it(world: &dyn World, left: impl Fn() -> i64) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    let outer = ana.asks(&["a"]);
+    let held = take(&mut *store, &outer);
+    let joined = take(&mut *store, &Request { within: Some(outer.grant), ..ana.asks(&["a"]) });
+    release(&mut *store, &joined);
+    release(&mut *store, &held);
+    world.pass(2 * DAY);
+    for (keep, expected) in [(1, 1), (0, 0)] {
+        care(&mut *store).prune(&Prune { older_than: DAY, keep, dry_run: false }, LIMIT).expect("pruned");
+        assert_eq!(left(), expected, "the last {keep} stay");
+    }
+}
+
+#[test]
+fn what_is_remembered_of_a_lease_is_pruned_with_it_everywhere() {
+    let file = embedded();
+    what_is_remembered_of_a_lease_is_pruned_with_it(&file, || {
+        file.raw().query_row("select count(*) from left_joins", [], |row| row.get(0)).expect("counted")
+    });
+    let lab = server();
+    what_is_remembered_of_a_lease_is_pruned_with_it(&lab, || {
+        let counted = lab.cluster().sql(&format!("select count(*) from {}.left_joins", lab.schema()));
+        counted[0][0].parse().expect("a number")
+    });
 }
 
 fn a_new_epoch_is_above_every_token_and_loses_no_lease(world: &dyn World) {

@@ -195,6 +195,7 @@ fn ask(
         live: None,
         files: Vec::new(),
         remote: false,
+        ask: Vec::new(),
         gone: Vec::new(),
     };
     let grant = request.grant;

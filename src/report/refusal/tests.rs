@@ -25,6 +25,7 @@ fn lease() -> LeaseView {
         state: LeaseState::Held,
         explicit: false,
         takeable: false,
+        ask: false,
         reason: None,
         acquired_at: 0,
         renewed_at: 0,
@@ -71,6 +72,19 @@ fn a_kept_lease_says_why() {
 }
 
 #[test]
+fn a_workflow_that_runs_does_not_carry_a_later_change() {
+    let sync = Resource { name: ResourceName::of("workflow", b"secrets-sync"), scope: Scope::global() };
+    let reason = Some("secrets-sync was triggered and may still be running".to_owned());
+    for (state, reason) in [(LeaseState::Kept, reason), (LeaseState::Held, None)] {
+        let held = LeaseView { resource: sync.clone(), state, reason, ..lease() };
+        let text = busy(&busy_with(held, 0), "workflow:secrets-sync", 0).to_string();
+        assert!(text.contains("; that run started before your change and does not carry it, place 1"), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
+    assert!(!busy(&busy_with(lease(), 0), "sops:monitoring", 0).to_string().contains("your change"));
+}
+
+#[test]
 fn an_older_request_alone_is_named_as_such() {
     let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
     let text = busy(&only_older, "sops:monitoring", 0).to_string();
@@ -94,6 +108,46 @@ fn a_quarantine_names_the_way_out() {
         "{text}"
     );
     assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
+}
+
+#[test]
+fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
+    let stale = LeaseView { ask: true, state: LeaseState::Expired, expires_in: Some(Duration::ZERO), ..lease() };
+    let gone = LeaseView { reason: Some("proven gone by 0a0b0c0d (bob@ws-2)".to_owned()), ..stale.clone() };
+    let kept = LeaseView { ask: true, state: LeaseState::Kept, reason: Some("it failed".to_owned()), ..lease() };
+    let hold = LeaseView { ask: true, explicit: true, ..lease() };
+    let cases = [
+        (
+            &stale,
+            "expired, place 1 in the queue, free when a person has said that it is stale",
+            "no, not before a person has said so",
+        ),
+        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, not before a person has said so"),
+        (
+            &kept,
+            "because it failed, place 1 in the queue, free when its holder is done",
+            "yes, when its session goes on\n",
+        ),
+        (&hold, "free when its holder is done", "yes, when its session releases it\n"),
+    ];
+    for (lease, why, retry) in cases {
+        let text = busy(&busy_with(lease.clone(), 0), "sops:monitoring", 0).to_string();
+        assert!(text.contains(why) && text.contains(&format!("retry: {retry}")), "{text}");
+    }
+    assert_eq!(next(&stale, false), "locked status sops:monitoring");
+    assert_eq!(next(&stale, true), "locked steal sops:monitoring --reason 'why it is stale'");
+    assert_eq!(next(&kept, true), "locked status sops:monitoring", "its holder is not gone");
+}
+
+#[test]
+fn a_lease_that_is_taken_away_says_by_whom() {
+    let reason = "revoked by 0a0b0c0d (bob@ws-2): it hangs".to_owned();
+    let revoked = LeaseView { state: LeaseState::Revoked, reason: Some(reason), ..lease() };
+    let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0).to_string();
+    assert!(
+        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; it has not stopped yet, place 1"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -104,6 +104,13 @@ impl Book {
         self.own.safe.iter().any(|safe| safe.is_for(&self.session) && safe.paths.has(absolute, inside))
     }
 
+    /// With a test's own tables.
+    #[cfg(debug_assertions)]
+    #[must_use]
+    pub fn of_a_test(text: &str) -> Self {
+        Self::with(Tables::read(text).expect("a test's own rules"), BTreeMap::new())
+    }
+
     /// The built-in tables as they are written.
     #[must_use]
     pub fn built_in() -> String {

@@ -6,7 +6,13 @@ use crate::store::{Claim, Request, StoreError};
 
 /// What of a request the advisory store has no place for.
 pub(super) fn refuse(request: &Request) -> Result<(), StoreError> {
-    if request.claim == Claim::Explicit {
+    if request.claim == Claim::Steal {
+        return Err(refused("taking a live lock from its holder"));
+    }
+    if !request.ask.is_empty() {
+        return Err(refused("asking a person before a stale one is taken"));
+    }
+    if request.claim.is_explicit() {
         return Err(refused("holding it between commands"));
     }
     if let Some(rotation) = request.resources.iter().find(|resource| resource.name.kind() == "rotation") {
@@ -18,7 +24,9 @@ pub(super) fn refuse(request: &Request) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn refused(what: &str) -> StoreError {
+/// The refusal of what needs a table: `what` is that, with its commas.
+#[must_use]
+pub fn refused(what: &str) -> StoreError {
     // Not what `--force` answers: the store is there, and others may hold what is wanted.
     StoreError::Misnamed {
         why: format!(

@@ -43,6 +43,7 @@ use crate::state::StateDir;
 use crate::terms::{FencingToken, GrantId, Resource};
 
 use super::{Acquisition, Granted, Request, StoreError};
+pub use demand::refused as without_a_table;
 use hired::{Hired, Reached};
 pub use key::{AdvisoryKey, subject};
 use quarantine::Mark;

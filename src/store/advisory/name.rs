@@ -74,6 +74,7 @@ pub(super) fn nobody(resource: &Resource) -> LeaseView {
         state: LeaseState::Held,
         explicit: false,
         takeable: false,
+        ask: false,
         reason: None,
         acquired_at: 0,
         renewed_at: 0,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::store::{
     Acquisition, Blocker, Claim, Distance, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, LeaseView,
-    Mode, PastLease, Receipt, Release, Renewal, Request, Settlement, Store, StoreError, StoredReceipt,
+    Mode, PastLease, Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt,
+    Theft,
 };
 use crate::terms::{GrantId, Resource, Scope};
 
@@ -118,6 +119,10 @@ impl Store for AdvisoryStore {
             self.after(facts.as_ref(), endings())?;
         }
         Ok(release)
+    }
+
+    fn revoke(&mut self, _resources: &[Resource], _theft: &Theft, _limit: Duration) -> Result<Revocation, StoreError> {
+        Err(demand::refused("taking a live lock from its holder"))
     }
 
     fn record_forced(&mut self, forced: &Forced, _limit: Duration) -> Result<(), StoreError> {

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::store::door::shown;
-use crate::store::{Acquisition, Ahead, Blocker, FileRecord, Granted, Live, Release, Renewal, StoreError, Unsettled};
+use crate::store::{
+    Acquisition, Ahead, Became, Blocker, FileRecord, Granted, Live, Release, Renewal, Revocation, StoreError,
+    Unsettled, Victim,
+};
 use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope};
 
 use super::seen::Seen;
@@ -177,5 +180,49 @@ impl Settled {
             "not ours" => Ok(Release::NotOurs),
             _ => Err(odd()),
         }
+    }
+}
+
+/// The answer to a theft.
+#[derive(Deserialize)]
+#[serde(tag = "answer", rename_all = "lowercase")]
+pub(super) enum TakenAway {
+    Revoked { leases: Vec<Taken> },
+    Nothing,
+    Quarantined,
+}
+
+/// A lease that was taken away.
+#[derive(Deserialize)]
+pub(super) struct Taken {
+    name: String,
+    scope: String,
+    token: i64,
+    holder: String,
+    became: String,
+}
+
+impl TakenAway {
+    pub(super) fn read(self) -> Result<Revocation, StoreError> {
+        Ok(match self {
+            Self::Revoked { leases } => {
+                Revocation::Revoked(leases.into_iter().map(Taken::read).collect::<Result<_, _>>()?)
+            }
+            Self::Nothing => Revocation::Nothing,
+            Self::Quarantined => Revocation::Quarantined,
+        })
+    }
+}
+
+impl Taken {
+    fn read(self) -> Result<Victim, StoreError> {
+        let became = match self.became.as_str() {
+            "told" => Became::Told,
+            "free to take" => Became::Free,
+            "ended" => Became::Ended,
+            _ => return Err(odd()),
+        };
+        let (resource, holder) = (resource(&self.name, self.scope)?, shown(&self.holder));
+        Ok(Victim { resource, token: FencingToken(self.token), holder, became })
     }
 }

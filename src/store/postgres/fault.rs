@@ -11,7 +11,7 @@ use crate::store::door::shown;
 
 use super::connector::NotConnected;
 use super::schema::KNOWN;
-use super::tls::{ConnectError, Unconnected};
+use super::tls::{ConnectError, Unconnected, finds_no_room};
 
 /// A fault before it has a name for people.
 pub(super) enum Fault {
@@ -69,8 +69,12 @@ impl Fault {
 
     /// Too many at once, or a server that is still starting.
     pub(super) fn is_a_crush(&self) -> bool {
-        matches!(self, Self::Connect(_) | Self::Tried(_))
-            && self.is(&[&SqlState::TOO_MANY_CONNECTIONS, &SqlState::CANNOT_CONNECT_NOW])
+        let full = match self {
+            Self::Connect(error) => finds_no_room(error),
+            Self::Tried(tried) => tried.tries().iter().any(|it| matches!(it, ConnectError::Crowded { .. })),
+            _ => return false,
+        };
+        full || self.is(&[&SqlState::TOO_MANY_CONNECTIONS, &SqlState::CANNOT_CONNECT_NOW])
     }
 
     /// The call went out, and nobody knows what became of it.

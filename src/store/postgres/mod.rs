@@ -36,7 +36,7 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
-    Request, Settlement, Store, StoreError, StoredReceipt, Upkeep,
+    Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -137,6 +137,11 @@ impl Store for PostgresStore {
 
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
         let answer: answer::Settled = self.ask(words::settle(holding, settlement), limit)?;
+        answer.read()
+    }
+
+    fn revoke(&mut self, resources: &[Resource], theft: &Theft, limit: Duration) -> Result<Revocation, StoreError> {
+        let answer: answer::TakenAway = self.ask(words::revoke(resources, theft), limit)?;
         answer.read()
     }
 

@@ -7,7 +7,11 @@
 use std::fmt;
 
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 2] = [include_str!("schema/0001_ledger.sql"), include_str!("schema/0002_waits.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("schema/0001_ledger.sql"),
+    include_str!("schema/0002_waits.sql"),
+    include_str!("schema/0003_ways_to_end.sql"),
+];
 
 /// Applied whole at every version: functions and views, which hold nothing.
 const FUNCTIONS: [&str; 17] = [

@@ -27,6 +27,9 @@ pub(super) struct Seen {
     state: LeaseState,
     explicit: bool,
     takeable: bool,
+    /// A schema of before has none that ask.
+    #[serde(default)]
+    ask: bool,
     reason: Option<String>,
     acquired_at: i64,
     renewed_at: i64,
@@ -54,6 +57,7 @@ impl Seen {
             state: self.state,
             explicit: self.explicit,
             takeable: self.takeable,
+            ask: self.ask,
             reason: self.reason.as_deref().map(shown),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::store::{
     Claim, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt, Request,
-    Settlement, StoreError,
+    Settlement, StoreError, Theft,
 };
 use crate::terms::{Digest, Resource};
 
@@ -68,6 +68,7 @@ pub(super) fn acquire(request: &Request) -> Result<Call, StoreError> {
         Claim::Command => "command",
         Claim::Explicit => "explicit",
         Claim::Restore => "restore",
+        Claim::Steal => "steal",
     };
     let silence = match request.mode {
         Mode::Try => None,
@@ -85,6 +86,8 @@ pub(super) fn acquire(request: &Request) -> Result<Call, StoreError> {
         .uuid("within_grant", request.within.map(|it| it.to_string()))
         .json("files", &files(&request.files)?)
         .flag("remote", request.remote);
+    // A schema of before knows no such argument, and needs none where nobody asks.
+    let call = if request.ask.is_empty() { call } else { call.json("ask", &resources(&request.ask)) };
     let call = if request.gone.is_empty() { call } else { call.grants("gone", &request.gone) };
     Ok(live(owner(call, &request.owner), request.live))
 }
@@ -142,6 +145,15 @@ fn named(of: &Resource, mut how: Value) -> Value {
     how["name"] = of.name.as_str().into();
     how["scope"] = of.scope.0.as_str().into();
     how
+}
+
+pub(super) fn revoke(of: &[Resource], theft: &Theft) -> Call {
+    Call::new("revoke_v1")
+        .json("resources", &resources(of))
+        .text("reason", Some(&theft.why()))
+        .uuid("session", Some(theft.session.whole()))
+        .text("label", Some(&theft.label))
+        .flag("at_once", theft.at_once)
 }
 
 pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {

@@ -98,7 +98,7 @@ fn note_gone(connection: &Connection, grant: GrantId, request: &Request, now: &N
         } else {
             connection
                 .prepare_cached("update leases set boot = ?2, expires_ms = ?3, reason = ?4 where id = ?1")?
-                .execute((row.id, &now.boot, now.ms, &note))?;
+                .execute((row.id, &now.boot, now.ms, row.because(&note)))?;
         }
     }
     Ok(())
@@ -111,7 +111,7 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
             "update leases set state = 'remote', pid = null, live_device = null, live_inode = null, boot = ?2, \
              expires_ms = ?3, reason = ?4 where id = ?1",
         )?
-        .execute((row.id, &now.boot, now.ms.saturating_add(row.ttl_ms), reason))?;
+        .execute((row.id, &now.boot, now.ms.saturating_add(row.ttl_ms), row.because(reason)))?;
     Ok(())
 }
 
@@ -119,7 +119,9 @@ fn linger(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result
 fn in_the_way(connection: &Connection, row: &Row, now: &Now) -> Result<Vec<Blocker>, Fault> {
     let joins = nest::of_lease(connection, row.id)?;
     let lease = row.view(queue::waiters(connection, &row.resource, now)?, now);
-    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone: row.runs() && joins.is_empty() }];
+    // That who asks a person is gone has been said when it has run out; it frees nothing.
+    let reclaimable_when_gone = row.runs() && joins.is_empty() && !(row.ask && row.expired(now));
+    let mut blockers = vec![Blocker { lease: lease.clone(), reclaimable_when_gone }];
     blockers.extend(
         joins
             .iter()

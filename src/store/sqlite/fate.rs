@@ -25,8 +25,8 @@ pub(super) enum Fate {
     Blocks,
 }
 
-/// Decides. The order of the arms is the rule: a quarantine yields to a restore alone, what has expired belongs to nobody, and a
-/// running command of one's own session is in the way like anyone's.
+/// Decides. The order of the arms is the rule: a quarantine yields to a restore alone, what has expired belongs to nobody, unless a
+/// person must say so first, and a running command of one's own session is in the way like anyone's.
 pub(super) fn fate(row: &Row, request: &Request, key_hash: &str, now: &Now) -> Fate {
     let own = row.session == request.owner.session;
     match row.state {
@@ -34,8 +34,9 @@ pub(super) fn fate(row: &Row, request: &Request, key_hash: &str, now: &Now) -> F
         Stored::Quarantined if request.claim == Claim::Restore => Fate::Restore,
         Stored::Quarantined => Fate::Blocks,
         _ if row.lingers(now) => Fate::Blocks,
-        _ if row.expired(now) => Fate::Reclaim,
-        Stored::Kept if row.takeable && !row.revoked => Fate::Take,
+        _ if row.expired(now) && (!row.ask || row.revoked || own) => Fate::Reclaim,
+        _ if row.expired(now) => Fate::Blocks,
+        Stored::Kept if row.takeable && !row.revoked && !row.ask => Fate::Take,
         _ if own && row.rests() && !row.revoked => Fate::Adopt,
         _ => Fate::Blocks,
     }
@@ -78,6 +79,7 @@ mod tests {
             takeable: false,
             revoked: false,
             remote: false,
+            ask: false,
             adopted: false,
             settled: false,
             reason: None,
@@ -120,6 +122,7 @@ mod tests {
             live: None,
             files: vec![],
             remote: false,
+            ask: vec![],
             within: None,
             gone: vec![],
         }
@@ -128,7 +131,22 @@ mod tests {
     #[test]
     fn each_state_means_to_us_and_to_others_what_the_rule_says() {
         type Change = fn(&mut Row);
-        let cases: [(&str, Change, Fate, Fate); 13] = [
+        let cases: [(&str, Change, Fate, Fate); 18] = [
+            ("asks, running", |it| it.ask = true, Fate::Blocks, Fate::Blocks),
+            ("asks, expired", |it| (it.ask, it.expires_ms) = (true, Some(10_000)), Fate::Reclaim, Fate::Blocks),
+            ("asks, of another boot", |it| (it.ask, it.boot) = (true, "other".to_owned()), Fate::Reclaim, Fate::Blocks),
+            (
+                "asks, expired and revoked",
+                |it| (it.ask, it.revoked, it.expires_ms) = (true, true, Some(10_000)),
+                Fate::Reclaim,
+                Fate::Reclaim,
+            ),
+            (
+                "asks, takeable",
+                |it| (it.ask, it.state, it.takeable) = (true, Stored::Kept, true),
+                Fate::Adopt,
+                Fate::Blocks,
+            ),
             ("running", |_| {}, Fate::Blocks, Fate::Blocks),
             ("expired", |it| it.expires_ms = Some(10_000), Fate::Reclaim, Fate::Reclaim),
             ("of another boot", |it| it.boot = "other".to_owned(), Fate::Reclaim, Fate::Reclaim),

@@ -13,7 +13,7 @@ use super::debt::{self, Debt};
 use super::fault::Fault;
 use super::grant::next_token;
 use super::ledger::{Now, ms};
-use super::renew::Part;
+use super::renew::{Part, Right};
 use super::row::{self, Row, Stored};
 use super::settle::{self, Word};
 
@@ -27,10 +27,12 @@ pub(super) fn record(connection: &Connection, forced: &Forced, now: &Now) -> Res
         if row::of_grant(connection, forced.grant, resource)?.is_some() {
             continue;
         }
+        // A person must still be asked where the lease made room for what this run left.
+        let ask = row::live(connection, resource)?.is_some_and(|row| row.ask);
         let standing = enter(connection, forced, resource, now)?;
-        insert(connection, forced, resource, &standing, now)?;
+        insert(connection, forced, resource, &standing, ask, now)?;
         let row = row::of_grant(connection, forced.grant, resource)?;
-        parts.extend(row.map(|row| Part { row, join: None }));
+        parts.extend(row.map(|row| Part { row, right: Right::Own }));
     }
     settle::leave_receipts(connection, &forced.receipts, &parts, now)
 }
@@ -120,6 +122,7 @@ fn insert(
     forced: &Forced,
     resource: &Resource,
     standing: &Standing,
+    ask: bool,
     now: &Now,
 ) -> Result<(), Fault> {
     let owner = &forced.owner;
@@ -143,9 +146,9 @@ fn insert(
         .prepare_cached(
             // No key hashes to nothing: nobody renews or settles this row.
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, operation, \
-             rule, state, settled, reason, files, debt, ttl_ms, boot, expires_ms, acquired_at, renewed_at, ended_at, \
+             rule, state, settled, ask, reason, files, debt, ttl_ms, boot, expires_ms, acquired_at, renewed_at, ended_at, \
              ended_as, note) values (:scope, :name, :token, :grant, '', :session, :label, :host, :host_id, \
-             :operation, :rule, :state, :settled, :reason, :files, :debt, :ttl, :boot, :expires, :began, :renewed, \
+             :operation, :rule, :state, :settled, :ask, :reason, :files, :debt, :ttl, :boot, :expires, :began, :renewed, \
              :ended_at, :ended_as, :note)",
         )?
         .execute(rusqlite::named_params! {
@@ -161,6 +164,7 @@ fn insert(
             ":rule": owner.rule,
             ":state": state,
             ":settled": !matches!(standing, Standing::Expired),
+            ":ask": ask,
             ":reason": reason,
             ":files": debt::text(&forced.files)?,
             ":debt": debts,

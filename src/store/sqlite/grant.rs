@@ -21,6 +21,8 @@ pub(super) struct Inherited {
     pub(super) adopted: bool,
     /// Files that are not proven.
     pub(super) debts: Vec<Debt>,
+    /// It is not taken over without a person's word.
+    pub(super) ask: bool,
     /// The explicit hold to hand back to: its TTL and operation.
     pub(super) hold: Option<(i64, String)>,
 }
@@ -42,12 +44,12 @@ pub(super) fn succeed(
             let ended = if row.explicit { Ended::Completed } else { Ended::Failed };
             end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
             let hold = match request.claim {
-                Claim::Explicit => None,
+                Claim::Explicit | Claim::Steal => None,
                 Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
                 Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
             };
             let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
-            Ok(Inherited { adopted: true, debts, hold })
+            Ok(Inherited { adopted: true, debts, ask: row.ask, hold })
         }
         Fate::Take => {
             end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
@@ -60,7 +62,8 @@ pub(super) fn succeed(
         }
         Fate::Reclaim => {
             let row = &nest::bury_all(connection, row)?;
-            end(connection, row, Ended::Expired, &format!("{before}reclaimed by {who}"), Word::Successor, now)?;
+            let (ended, how) = if row.revoked { (Ended::Stolen, "taken") } else { (Ended::Expired, "reclaimed") };
+            end(connection, row, ended, &format!("{before}{how} by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
         }
         Fate::Ours | Fate::Adopt | Fate::Join | Fate::Blocks => {
@@ -91,15 +94,15 @@ pub(super) fn insert(
     now: &Now,
 ) -> Result<(), Fault> {
     let owner = &request.owner;
-    let explicit = request.claim == Claim::Explicit;
+    let explicit = request.claim.is_explicit();
     let (device, inode) = live_columns(request.live);
     let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
     connection
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
-             rule, state, explicit, remote, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
+             rule, state, explicit, remote, ask, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
              hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
-             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :adopted, :device, \
+             :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :ask, :adopted, :device, \
              :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :within, :boot, :expires, :wall, :wall)",
         )?
         .execute(rusqlite::named_params! {
@@ -117,6 +120,7 @@ pub(super) fn insert(
             ":rule": owner.rule,
             ":explicit": explicit,
             ":remote": request.remote,
+            ":ask": inherited.ask || request.ask.contains(resource),
             ":adopted": inherited.adopted,
             ":device": device,
             ":inode": inode,

@@ -9,8 +9,9 @@
 //! | `ledger`, `gate` | the connection, transactions, retries; writers in line |
 //! | `schema` | versions of the file |
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
+//! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
 //! | `fate` | what a live lease means to who asks (pure) |
-//! | `acquire`, `grant`, `renew`, `settle`, `forced`, `views` | the trait, verb by verb |
+//! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views` | the trait, verb by verb |
 //! | `upkeep`, `moving` | prune, epoch, move |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
@@ -25,10 +26,12 @@ mod forced;
 mod gate;
 mod grant;
 mod ledger;
+mod left;
 mod moving;
 mod nest;
 mod queue;
 mod renew;
+mod revoke;
 mod row;
 mod schema;
 mod settle;
@@ -45,7 +48,7 @@ use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
     Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
-    Request, Settlement, Store, StoreError, StoredReceipt, Upkeep,
+    Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use ledger::Ledger;
 
@@ -117,6 +120,10 @@ impl Store for SqliteStore {
 
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
         self.ledger.write(limit, |connection, now| settle::settle(connection, holding, settlement, now))
+    }
+
+    fn revoke(&mut self, resources: &[Resource], theft: &Theft, limit: Duration) -> Result<Revocation, StoreError> {
+        self.ledger.write(limit, |connection, now| revoke::revoke(connection, resources, theft, now))
     }
 
     fn record_forced(&mut self, forced: &Forced, limit: Duration) -> Result<(), StoreError> {

@@ -23,7 +23,7 @@ pub(super) struct Join {
     id: i64,
     pub(super) lease: i64,
     pub(super) grant: GrantId,
-    key_hash: String,
+    pub(super) key_hash: String,
     session: SessionId,
     label: String,
     host: String,
@@ -137,10 +137,10 @@ pub(super) fn join(connection: &Connection, row: &Row, below: GrantId, request: 
             debt::text(&request.files)?,
             request.remote,
         ])?;
-    if request.remote {
-        // What is done elsewhere for the command below is done under the holder's lease.
-        connection.prepare_cached("update leases set remote = 1 where id = ?1")?.execute([row.id])?;
-    }
+    // What is done elsewhere for the command below is done under the holder's lease, and what asks a person is too.
+    connection
+        .prepare_cached("update leases set remote = max(remote, ?2), ask = max(ask, ?3) where id = ?1")?
+        .execute((row.id, request.remote, request.ask.contains(&row.resource)))?;
     Ok(())
 }
 
@@ -233,10 +233,10 @@ pub(super) fn inherit(connection: &Connection, row: &Row, heir: &Join, now: &Now
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
              state, settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms, \
-             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) select scope, name, token, ?2, ?3, \
-             ?4, ?5, ?6, ?7, ?8, ?9, iif(?14 is null, 'held', 'remote'), ?14 is not null, ?14, remote, ?10, ?11, ?12, ?17, \
-             bad, may_run_on, ttl_ms, hold_ttl_ms, hold_operation, grant_id, ?15, \
-             iif(?14 is null, expires_ms, ?16 + ttl_ms), ?13, ?13 from leases where id = ?1",
+             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at, revoked, ask) select scope, name, token, ?2, \
+             ?3, ?4, ?5, ?6, ?7, ?8, ?9, iif(?14 is null, 'held', 'remote'), ?14 is not null, ?18, remote, ?10, ?11, ?12, \
+             ?17, bad, may_run_on, ttl_ms, hold_ttl_ms, hold_operation, grant_id, ?15, \
+             iif(?14 is null, expires_ms, ?16 + ttl_ms), ?13, ?13, revoked, ask from leases where id = ?1",
         )?
         .execute(rusqlite::params![
             row.id,
@@ -256,6 +256,11 @@ pub(super) fn inherit(connection: &Connection, row: &Row, heir: &Join, now: &Now
             now.boot,
             now.ms,
             debt::text(&debt::for_an_heir(row)?)?,
+            // What was taken from the holder is taken from who goes on with it.
+            match &heir.may_run_on {
+                Some(reason) => Some(row.because(reason)),
+                None => row.reason.clone().filter(|_| row.revoked),
+            },
         ])?;
     let lease = connection.last_insert_rowid();
     connection.prepare_cached("delete from joins where id = ?1")?.execute([heir.id])?;

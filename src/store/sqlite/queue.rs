@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use crate::store::door::shown;
-use crate::store::{Ahead, Live, Request};
+use crate::store::{Ahead, Claim, Live, Request};
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::fault::Fault;
@@ -97,7 +97,7 @@ pub(super) fn waiters(connection: &Connection, resource: &Resource, now: &Now) -
     Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
 }
 
-/// Joins the queue at its end.
+/// Joins the queue at its end; a thief before everybody.
 pub(super) fn join(
     connection: &Connection,
     request: &Request,
@@ -108,8 +108,9 @@ pub(super) fn join(
     let (device, inode) = live_columns(request.live);
     connection
         .prepare_cached(
-            "insert into tickets (grant_id, holder, host_id, live_device, live_inode, silence_ms, boot, refreshed_ms, \
-             within_grant) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "insert into tickets (id, grant_id, holder, host_id, live_device, live_inode, silence_ms, boot, refreshed_ms, \
+             within_grant) values (iif(?10, (select min(coalesce(min(id), 0), 0) - 1 from tickets), null), \
+             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute((
             request.grant.to_string(),
@@ -121,6 +122,7 @@ pub(super) fn join(
             &now.boot,
             now.ms,
             request.within.map(|within| within.to_string()),
+            request.claim == Claim::Steal,
         ))?;
     let id = connection.last_insert_rowid();
     let mut insert = connection.prepare_cached("insert into ticket_resources values (?1, ?2, ?3)")?;

@@ -9,14 +9,25 @@ use crate::terms::{GrantId, Resource};
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms, span};
+use super::left;
 use super::nest::{self, Join};
 use super::row::{self, Row, Stored};
 use super::settle;
 
-/// One resource of a holding: its row, and the join when the holder joined somebody above it.
+/// One resource of a holding: its row, and by what right it is the holder's.
 pub(super) struct Part {
     pub(super) row: Row,
-    pub(super) join: Option<Join>,
+    pub(super) right: Right,
+}
+
+/// By what right a row is a holder's.
+pub(super) enum Right {
+    /// It is its own.
+    Own,
+    /// It joined the lease of somebody above it.
+    Joined(Box<Join>),
+    /// It had joined, and has settled that.
+    Left,
 }
 
 /// The parts of a holding, one per resource, ended ones of the same grant included; none when one of them was never this
@@ -28,7 +39,7 @@ pub(super) fn parts(connection: &Connection, holding: &Holding) -> Result<Option
             let key_hash = key.hash();
             for (resource, token) in resources {
                 let row = row::of_grant(connection, *grant, resource)?;
-                let own = row.filter(|row| row.key_hash == key_hash).map(|row| Part { row, join: None });
+                let own = row.filter(|row| row.key_hash == key_hash).map(|row| Part { row, right: Right::Own });
                 let part = own.map_or_else(|| joined(connection, *grant, &key_hash, resource), |own| Ok(Some(own)))?;
                 let Some(part) = part.filter(|part| part.row.token == token.0) else { return Ok(None) };
                 parts.push(part);
@@ -38,18 +49,22 @@ pub(super) fn parts(connection: &Connection, holding: &Holding) -> Result<Option
             for resource in resources {
                 let row = row::live(connection, resource)?;
                 let Some(row) = row.filter(|row| row.session == *session && row.rests()) else { return Ok(None) };
-                parts.push(Part { row, join: None });
+                parts.push(Part { row, right: Right::Own });
             }
         }
     }
     Ok(Some(parts))
 }
 
-/// The lease that this grant joined, if it lives.
+/// The lease that this grant joined, if it lives; else the one that it had joined and has left.
 fn joined(connection: &Connection, grant: GrantId, key_hash: &str, resource: &Resource) -> Result<Option<Part>, Fault> {
-    let Some(row) = row::live(connection, resource)? else { return Ok(None) };
-    let join = nest::of_grant(connection, grant, &row)?.filter(|join| join.is_guarded_by(key_hash));
-    Ok(join.map(|join| Part { row, join: Some(join) }))
+    if let Some(row) = row::live(connection, resource)?
+        && let Some(join) = nest::of_grant(connection, grant, &row)?.filter(|join| join.is_guarded_by(key_hash))
+    {
+        return Ok(Some(Part { row, right: Right::Joined(Box::new(join)) }));
+    }
+    let left = left::of_grant(connection, grant, key_hash, resource)?;
+    Ok(left.map(|row| Part { row, right: Right::Left }))
 }
 
 /// The parts that may go on: all live, and none left behind by an earlier boot (its processes are gone) or by a holder that
@@ -58,8 +73,12 @@ fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Res
     let Some(parts) = parts(connection, holding)? else { return Ok(Err(Renewal::Gone)) };
     let by_grant = matches!(holding, Holding::Grant { .. });
     let over = |row: &Row| row.ended || row.state == Stored::Remote || (by_grant && row.boot != now.boot);
-    let stayed = |part: &Part| part.join.as_ref().is_some_and(|join| join.may_run_on.is_some());
-    if parts.is_empty() || parts.iter().any(|part| over(&part.row) || stayed(part)) {
+    let settled = |part: &Part| match &part.right {
+        Right::Own => false,
+        Right::Joined(join) => join.may_run_on.is_some(),
+        Right::Left => true,
+    };
+    if parts.is_empty() || parts.iter().any(|part| over(&part.row) || settled(part)) {
         return Ok(Err(Renewal::Gone));
     }
     if parts.iter().any(|part| part.row.revoked) {
@@ -103,11 +122,11 @@ pub(super) fn record_files(
     let text = debt::text(files)?;
     let mut statement = connection.prepare_cached("update leases set files = ?2, debt = ?3 where id = ?1")?;
     let mut lasts = i64::MAX;
-    for Part { row, join } in &parts {
+    for Part { row, right } in &parts {
         lasts = lasts.min(row.expires_in(now).map_or(row.ttl_ms, ms));
-        match join {
-            Some(join) => nest::record_files(connection, join, &text)?,
-            None => {
+        match right {
+            Right::Joined(join) => nest::record_files(connection, join, &text)?,
+            Right::Own | Right::Left => {
                 statement.execute((row.id, &text, debt::text(&debt::proven(row)?)?))?;
             }
         }

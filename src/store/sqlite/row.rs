@@ -39,6 +39,7 @@ pub(super) struct Row {
     pub(super) takeable: bool,
     pub(super) revoked: bool,
     pub(super) remote: bool,
+    pub(super) ask: bool,
     pub(super) adopted: bool,
     pub(super) settled: bool,
     pub(super) reason: Option<String>,
@@ -59,7 +60,7 @@ pub(super) struct Row {
 
 /// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str = "id, scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, \
-     operation, state, explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, \
+     operation, state, explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, \
      debt, ttl_ms, hold_ttl_ms, hold_operation, bad, may_run_on, boot, expires_ms, acquired_at, renewed_at, ended_at";
 
 /// The live row of a resource.
@@ -120,6 +121,7 @@ pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         takeable: row.get("takeable")?,
         revoked: row.get("revoked")?,
         remote: row.get("remote")?,
+        ask: row.get("ask")?,
         adopted: row.get("adopted")?,
         settled: row.get("settled")?,
         reason: row.get("reason")?,
@@ -180,6 +182,20 @@ impl Row {
         shown(&format!("{} ({})", self.session.short(), self.label))
     }
 
+    /// Its reason and one more, each once however often it is told.
+    pub(super) fn moreover(&self, reason: &str) -> String {
+        match &self.reason {
+            Some(before) if before.contains(reason) => before.clone(),
+            Some(before) => format!("{before}; {reason}"),
+            None => reason.to_owned(),
+        }
+    }
+
+    /// A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+    pub(super) fn because(&self, reason: &str) -> String {
+        if self.revoked { self.moreover(reason) } else { reason.to_owned() }
+    }
+
     /// How long it still lasts.
     pub(super) fn expires_in(&self, now: &Now) -> Option<std::time::Duration> {
         let expires = self.expires_ms?;
@@ -195,10 +211,10 @@ impl Row {
             Stored::Quarantined => LeaseState::Quarantined,
             _ if self.lingers(now) => LeaseState::Remote,
             _ if self.expired(now) => LeaseState::Expired,
+            Stored::Remote => LeaseState::Remote,
             _ if self.revoked => LeaseState::Revoked,
             Stored::Held => LeaseState::Held,
             Stored::Kept => LeaseState::Kept,
-            Stored::Remote => LeaseState::Remote,
         }
     }
 
@@ -218,6 +234,7 @@ impl Row {
             state: self.state(now),
             explicit: self.explicit,
             takeable: self.takeable,
+            ask: self.ask,
             reason: self.reason.as_deref().map(shown),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,

@@ -8,8 +8,9 @@ use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
+use super::left;
 use super::nest::{self, Join};
-use super::renew::{Part, parts};
+use super::renew::{Part, Right, parts};
 use super::row::{Row, Stored};
 
 /// Settles every row of the holding, or none.
@@ -23,22 +24,27 @@ pub(super) fn settle(
         return Ok(Release::NotOurs);
     };
     let by_grant = matches!(holding, Holding::Grant { .. });
-    if parts.iter().all(|part| part.join.is_none() && is_done(&part.row, by_grant)) {
+    if parts.iter().all(|part| is_done(part, by_grant)) {
         return Ok(Release::Released);
     }
-    if parts.iter().any(|part| part.row.ended) {
+    if parts.iter().any(|part| part.row.ended && !matches!(part.right, Right::Left)) {
         // One part ended and another stays, quarantined: both by this grant's word.
-        let heard = by_grant && parts.iter().all(|part| part.join.is_none() && part.row.settled);
-        return Ok(if heard { Release::Released } else { Release::NotOurs });
+        let heard = |part: &Part| match part.right {
+            Right::Own => part.row.settled,
+            Right::Joined(_) => false,
+            Right::Left => true,
+        };
+        return Ok(if by_grant && parts.iter().all(heard) { Release::Released } else { Release::NotOurs });
     }
     leave_receipts(connection, &settlement.receipts, &parts, now)?;
-    for Part { row, join } in &parts {
-        if let Some(join) = join {
-            leave(connection, row, join, settlement.of(&row.resource), now)?;
+    for part in &parts {
+        if is_done(part, by_grant) {
+            // Said before; a second time would end the hold that it went back to.
             continue;
         }
-        if is_done(row, by_grant) {
-            // Said before; a second time would end the hold that it went back to.
+        let row = &part.row;
+        if let Right::Joined(join) = &part.right {
+            leave(connection, row, join, settlement.of(&row.resource), now)?;
             continue;
         }
         let ending = ending_of(row, settlement);
@@ -82,7 +88,8 @@ fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, n
             (Ended::Failed, format!("{reason}; "))
         }
     };
-    end(connection, row, ended, &format!("{why}a command below it goes on with the lease"), Word::Own, now)?;
+    let note = row.because(&format!("{why}a command below it goes on with the lease"));
+    end(connection, row, ended, &note, Word::Own, now)?;
     nest::inherit(connection, row, heir, now)
 }
 
@@ -102,7 +109,7 @@ fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending, now: 
         }
         Ending::Release(_) | Ending::Keep { .. } => {}
     }
-    nest::leave(connection, join)
+    left::part(connection, join)
 }
 
 /// When its holder is done the row lingers; when its holder is gone without a word, too.
@@ -113,9 +120,15 @@ pub(super) fn will_linger(connection: &Connection, row: &Row, reason: &str) -> R
     Ok(())
 }
 
-/// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-fn is_done(row: &Row, by_grant: bool) -> bool {
-    by_grant && row.settled && (row.ended || (row.explicit && row.adopted))
+/// This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold, or
+/// the grant has left the line of those who joined it.
+fn is_done(part: &Part, by_grant: bool) -> bool {
+    let row = &part.row;
+    match part.right {
+        Right::Own => by_grant && row.settled && (row.ended || (row.explicit && row.adopted)),
+        Right::Joined(_) => false,
+        Right::Left => true,
+    }
 }
 
 /// A command that adopted an explicit hold gives it back when its work is over; a theft or a person ends the hold too.
@@ -123,7 +136,8 @@ fn hands_back(row: &Row, ended: Ended) -> bool {
     row.hold_ttl_ms.is_some() && !row.revoked && matches!(ended, Ended::Completed | Ended::Failed)
 }
 
-/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's.
+/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's. What was
+/// taken away and failed, as a command does that is stopped, was stolen.
 pub(super) fn end(
     connection: &Connection,
     row: &Row,
@@ -132,6 +146,7 @@ pub(super) fn end(
     word: Word,
     now: &Now,
 ) -> Result<(), Fault> {
+    let ended = if row.revoked && word == Word::Own && ended == Ended::Failed { Ended::Stolen } else { ended };
     connection
         .prepare_cached(
             "update leases set ended_at = ?2, ended_as = ?3, note = nullif(?4, ''), settled = max(settled, ?5), \
@@ -165,21 +180,29 @@ fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault>
 }
 
 /// Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
-/// It has run out, so that whoever comes next proves that first.
+/// It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 fn leave_unproven(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, pid = null, \
+            "update leases set state = 'kept', explicit = 0, settled = 1, takeable = 0, remote = 0, ask = 0, pid = null, \
              live_device = null, live_inode = null, files = '[]', debt = ?2, boot = ?3, expires_ms = ?4, renewed_at = ?5, \
-             reason = 'its holder is done; files that another command left are not proven yet' where id = ?1",
+             reason = ?6 where id = ?1",
         )?
-        .execute((row.id, debt::text(&debt::to_others(row)?)?, &now.boot, now.ms, now.wall))?;
+        .execute((
+            row.id,
+            debt::text(&debt::to_others(row)?)?,
+            &now.boot,
+            now.ms,
+            now.wall,
+            row.because("its holder is done; files that another command left are not proven yet"),
+        ))?;
     Ok(())
 }
 
 /// The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 /// it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
-/// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+/// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+/// taken away meanwhile has run out: it is whoever's is next, who proves the files.
 fn keep(
     connection: &Connection,
     row: &Row,
@@ -189,7 +212,7 @@ fn keep(
     now: &Now,
 ) -> Result<(), Fault> {
     let held_by_word = row.hold_ttl_ms.or(row.explicit.then_some(row.ttl_ms));
-    let lasts = keep_ms.max(held_by_word.unwrap_or(0));
+    let lasts = if row.revoked { 0 } else { keep_ms.max(held_by_word.unwrap_or(0)) };
     connection
         .prepare_cached(
             "update leases set state = 'kept', settled = 1, takeable = ?2, reason = ?3, pid = null, live_device = null, \
@@ -197,8 +220,8 @@ fn keep(
         )?
         .execute((
             row.id,
-            takeable && held_by_word.is_none() && debt::of(row)?.is_empty(),
-            reason,
+            takeable && held_by_word.is_none() && !row.revoked && debt::of(row)?.is_empty(),
+            row.because(reason),
             &now.boot,
             now.ms.saturating_add(lasts),
             now.wall,
@@ -211,22 +234,32 @@ fn keep(
 pub(super) fn linger(connection: &Connection, row: &Row, reason: &str, lasts: i64, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "update leases set state = 'remote', settled = 1, takeable = 0, revoked = 0, reason = ?2, pid = null, \
+            "update leases set state = 'remote', settled = 1, takeable = 0, reason = ?2, pid = null, \
              live_device = null, live_inode = null, boot = ?3, expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
-        .execute((row.id, reason, &now.boot, now.ms.saturating_add(lasts), now.wall))?;
+        .execute((row.id, row.because(reason), &now.boot, now.ms.saturating_add(lasts), now.wall))?;
     Ok(())
 }
 
-/// The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+/// The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+/// taken away meanwhile is said, and frees nothing.
 pub(super) fn quarantine(connection: &Connection, row: &Row, reason: &str, now: &Now) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "update leases set state = 'quarantined', settled = 1, takeable = 0, reason = ?2, pid = null, \
              live_device = null, live_inode = null, expires_ms = null, renewed_at = ?3 where id = ?1",
         )?
-        .execute((row.id, reason, now.wall))?;
+        .execute((row.id, quarantined_because(row, reason), now.wall))?;
     Ok(())
+}
+
+/// The file comes first: people are shown the beginning.
+fn quarantined_because(row: &Row, reason: &str) -> String {
+    match &row.reason {
+        Some(before) if row.revoked && before.contains(reason) => before.clone(),
+        Some(before) if row.revoked => format!("{reason} ({before})"),
+        _ => reason.to_owned(),
+    }
 }
 
 /// Leaves receipts under the rows of the resources that they name.

@@ -138,6 +138,7 @@ fn prune(connection: &Connection, what: &Prune, now: &Now) -> Result<Pruned, Fau
     if !what.dry_run {
         connection.execute_batch(
             "delete from receipts where id in (select id from old_receipts);
+             delete from left_joins where lease in (select id from old_leases);
              delete from leases where ended_at is not null and id in (select id from old_leases)",
         )?;
     }

@@ -146,6 +146,12 @@ pub(in crate::supervise) fn reap(pid: i32) {
     {}
 }
 
+/// Kills a process group that a child of ours leads, which has not been reaped: its number is nobody else's.
+pub(in crate::supervise) fn kill_group(leader: i32) {
+    // SAFETY: no pointers. An error says that it ended at this very moment.
+    unsafe { libc::kill(-leader, libc::SIGKILL) };
+}
+
 /// A process by a handle that its process id's reuse cannot confuse.
 #[derive(Debug)]
 pub(in crate::supervise) struct Process(OwnedFd);

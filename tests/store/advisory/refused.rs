@@ -33,7 +33,17 @@ fn what_needs_a_table_is_refused_before_anybody_is_asked() {
     let mut edit = actor("ana").asks(&["a"]);
     edit.files = vec![file("a.env.sops", "x")];
     edit.files[0].change = Some(Change::DecryptInPlace);
-    for (request, word) in [(explicit, "between commands"), (rotation, "rotation:TOKEN"), (edit, "a.env.sops")] {
+    let mut careful = actor("ana").asks(&["a"]);
+    careful.ask.clone_from(&careful.resources);
+    let mut theft = actor("eve").asks(&["a"]);
+    theft.claim = Claim::Steal;
+    for (request, word) in [
+        (explicit, "between commands"),
+        (theft, "from its holder"),
+        (careful, "asking a person"),
+        (rotation, "rotation:TOKEN"),
+        (edit, "a.env.sops"),
+    ] {
         let (why, remedy) = refusal(&nowhere(), OnUnreachable::Deny, &request);
         assert!(why.contains(word) && why.contains("no table") && remedy.contains("ledger"), "{why} | {remedy}");
     }

@@ -1,9 +1,13 @@
 //! Commands below a holder: they join its lease, exclude each other, and never wait in a circle.
 
-use locked::store::{Acquisition, Claim, Ended, Ending, LeaseState, Release, Renewal, Request, Store};
+use locked::store::{
+    Acquisition, Claim, Ended, Ending, Holding, LeaseState, Release, Renewal, Request, Settlement, Store,
+};
 
 use super::World;
-use crate::store::cast::{Actor, LIMIT, TTL, actor, bad, busy, file, granted, kept, release, settle, settled, take};
+use crate::store::cast::{
+    Actor, LIMIT, TTL, actor, bad, busy, file, granted, kept, receipt, release, resource, settle, settled, take,
+};
 
 /// A request of a command that runs under `outer`.
 fn below(outer: &Request, request: Request) -> Request {
@@ -55,6 +59,43 @@ pub(crate) fn a_join_that_outlives_the_holder_inherits_the_lease(world: &dyn Wor
     assert_eq!(settle(&mut *store, &held, Ending::Release(Ended::Completed)), Release::Released, "sent twice");
     release(&mut *store, &joined);
     take(&mut *store, &bob.asks(&["a"]));
+}
+
+/// The answer to a settling can be lost: asked again it is the same, whatever has become of the lease meanwhile.
+pub(crate) fn a_join_that_settles_again_is_told_the_same(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = two();
+    let all = [Ending::Release(Ended::Completed), Ending::Release(Ended::Failed), kept(false), kept(true), bad()];
+    for (number, ending) in all.into_iter().enumerate() {
+        // One is joined, the other is its own.
+        let (joined, own) = (format!("a{number}"), format!("b{number}"));
+        let outer = ana.asks(&[&joined]);
+        let held = take(&mut *store, &outer);
+        let inner = below(&outer, ana.asks(&[&joined, &own]));
+        let both = take(&mut *store, &inner);
+        let settlement = Settlement::whole(ending.clone(), vec![receipt(&joined, &joined, "1", "2")]);
+        for _sent in 0..2 {
+            assert_eq!(store.settle(&both, &settlement, LIMIT).expect("answer"), Release::Released, "{ending:?}");
+        }
+        let chain = store.receipts(&resource(&joined).scope, &joined, LIMIT).expect("answer");
+        assert_eq!(chain.len(), 1, "{ending:?}");
+        assert_eq!(store.renew(&both, LIMIT).expect("answer"), Renewal::Gone, "it has left");
+        assert_eq!(store.record_files(&both, &[], &[], LIMIT).expect("answer"), Renewal::Gone);
+        assert!(matches!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(_)), "the holder goes on");
+        let beside = take(&mut *store, &below(&outer, ana.asks(&[&joined])));
+        assert_eq!(settle(&mut *store, &both, ending.clone()), Release::Released, "beside another");
+        assert!(matches!(store.renew(&beside, LIMIT).expect("answer"), Renewal::Renewed(_)), "who does not notice");
+        release(&mut *store, &beside);
+        release(&mut *store, &held);
+        let quarantined = ending == bad();
+        let next = Request { claim: if quarantined { Claim::Restore } else { Claim::Command }, ..bob.asks(&[&joined]) };
+        let after = take(&mut *store, &next);
+        assert_eq!(settle(&mut *world.store(), &both, ending.clone()), Release::Released, "after the lease");
+        assert!(matches!(store.renew(&after, LIMIT).expect("answer"), Renewal::Renewed(_)));
+        let Holding::Grant { grant, resources, .. } = both else { panic!("by its grant") };
+        let other = Holding::Grant { grant, key: bob.asks(&[]).key, resources };
+        assert_eq!(settle(&mut *store, &other, ending), Release::NotOurs, "by its key alone");
+    }
 }
 
 pub(crate) fn a_stale_environment_joins_nothing(world: &dyn World) {

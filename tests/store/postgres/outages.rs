@@ -54,11 +54,17 @@ fn a_lost_answer_is_read_back_over_a_new_connection() {
     let (relay, mut store) = over_a_wire(&lab);
     store.standing(&[], LIMIT).expect("a connection");
     relay.lose_one();
-    let held = take(&mut store, &actor("ana").asks(&["a"]));
+    let asked = actor("ana").asks(&["a"]);
+    let (grant, held) = (asked.grant, take(&mut store, &asked));
     let live = store.leases(None, LIMIT).expect("answer");
     assert_eq!(live.len(), 1, "granted once");
     relay.lose_one();
     assert!(matches!(store.renew(&held, LIMIT), Ok(Renewal::Renewed(TTL))));
+    let below = Request { within: Some(grant), ..actor("ana").asks(&["a"]) };
+    relay.lose_one();
+    let joined = take(&mut store, &below);
+    relay.lose_one();
+    release(&mut store, &joined);
     relay.lose_one();
     release(&mut store, &held);
     let rows = lab.cluster().sql(&format!("select count(*) from {}.leases", lab.schema()));

@@ -6,7 +6,9 @@ create or replace function @schema@.in_the_way(l @schema@.leases, t timestamptz)
 language plpgsql stable as $body$
 begin
   return (
-    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable', @schema@.runs(l) and joins.them = '[]')) || joins.them
+    -- That who asks a person is gone has been said when it has run out; it frees nothing.
+    select jsonb_build_array(seen.it || jsonb_build_object('reclaimable',
+        @schema@.runs(l) and joins.them = '[]' and not (l.ask and l.expires_at <= t))) || joins.them
     from (select @schema@.seen(l, t) as it offset 0) seen,
     lateral (select coalesce(jsonb_agg(seen.it || jsonb_build_object(
         'grant', j.grant_id, 'live_device', j.live_device, 'live_inode', j.live_inode, 'host_id', j.host_id,
@@ -70,7 +72,7 @@ begin
          live_device = case when not l.remote then l.live_device end,
          live_inode = case when not l.remote then l.live_inode end,
          expires_at = case when l.remote then t + @schema@.span(l.ttl_ms) else t end,
-         reason = case when l.remote then told || '; its effect may still be running' else told end
+         reason = @schema@.because(l, case when l.remote then told || '; its effect may still be running' else told end)
     from unnest(names, scopes) as w(name, scope)
    where l.grant_id = any (gone) and l.ended_at is null and @schema@.runs(l) and l.name = w.name and l.scope = w.scope
      and not exists (select 1 from @schema@.joins x where x.lease = l.id and x.may_run_on is null);

@@ -56,6 +56,8 @@ begin
   if what in ('quarantine', 'lingers') and l.id is not null
      and @schema@.runs(l) and l.expires_at <= t and not @schema@.lingers(l, t) then
     n.debt := @schema@.left_by(l);
+    -- A person must still be asked where the lease made room for what this run left.
+    n.ask := l.ask;
     perform @schema@.finish(l.id, 'expired',
       case when what = 'lingers' then 'a forced run may still run' else 'a forced run left its file bad' end, false, t);
     l := null;
@@ -117,7 +119,7 @@ begin
   q.files := @schema@.records('files', files, 4096);
   q.debt := '[]';
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.adopted := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.remote := false; q.ask := false; q.adopted := false;
   q.ttl_ms := 1000;
   q.acquired_at := to_timestamp(began_ms / 1000.0);
   q.renewed_at := to_timestamp(ended_ms / 1000.0);

@@ -34,6 +34,7 @@ begin
       perform @schema@.finish(l.id, case when l.explicit then 'completed' else 'failed' end,
                              before || 'adopted by its session', false, t);
       n.adopted := true;
+      n.ask := l.ask;
       if claim <> 'explicit' then
         n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
         n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
@@ -47,7 +48,8 @@ begin
       n.debt := @schema@.all_own(l);
     when fate = 'reclaim' then
       l := @schema@.bury_all(l);
-      perform @schema@.finish(l.id, 'expired', before || 'reclaimed by ' || taker, false, t);
+      perform @schema@.finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
+        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
       n.debt := @schema@.left_by(l);
   end case;
   return n;
@@ -58,10 +60,10 @@ create or replace function @schema@.enter(n @schema@.leases) returns void
 language plpgsql volatile as $body$
 begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
-    explicit, takeable, revoked, remote, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
+    explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
     hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
-    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
+    n.state, n.explicit, n.takeable, n.revoked, n.remote, n.ask, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
     n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note);
 end $body$;
@@ -69,7 +71,7 @@ end $body$;
 -- Grants every resource of the request.
 create or replace function @schema@.give(
   q @schema@.leases, claim text, lasts bigint, names text[], scopes text[], live @schema@.leases[], fates text[], below uuid[],
-  t timestamptz
+  asks boolean[], t timestamptz
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
@@ -83,12 +85,14 @@ begin
   for i in 1..cardinality(names) loop
     if fates[i] = 'join' then
       perform @schema@.join_line(live[i], below[i], q, lasts, t);
+      update @schema@.leases l set ask = true where l.id = live[i].id and asks[i] and not l.ask;
       answer := @schema@.with_token(answer, names[i], scopes[i], live[i].token, false);
       continue;
     end if;
     n := case when fates[i] = 'free' then q else @schema@.succeed(live[i], fates[i], claim, q, t) end;
     n.name := names[i];
     n.scope := scopes[i];
+    n.ask := asks[i] or n.ask;
     n.token := @schema@.next_token(names[i], scopes[i], t);
     n.explicit := claim = 'explicit';
     n.pid := case when claim <> 'explicit' then q.pid end;

@@ -1,19 +1,22 @@
 -- Renew, and the record of files: for who has the grant's key, or for the session where no command runs.
 
 -- The rows of a holding, one per resource, ended ones of the same grant included, and beside each the join by which the
--- holder joined somebody above it; null when one of them was never this holder's or is somebody else's now.
-create or replace function @schema@.parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live @schema@.leases[], out joined bigint[])
+-- holder joined somebody above it, and whether it had joined and has settled that; null when one of them was never this holder's or is somebody else's now.
+create or replace function @schema@.parts(by_grant uuid, by_key text, by_session uuid, resources jsonb, out live @schema@.leases[], out joined bigint[], out parted boolean[])
 language plpgsql stable as $body$
 declare
   w record;
   l @schema@.leases%rowtype;
   j bigint;
+  gone boolean;
 begin
   live := '{}';
   joined := '{}';
+  parted := '{}';
   for w in select r ->> 'name' as name, r ->> 'scope' as scope, (r ->> 'token')::bigint as token
              from jsonb_array_elements(resources) r order by (r ->> 'name') collate "C", (r ->> 'scope') collate "C" loop
     j := null;
+    gone := false;
     if by_grant is null then
       select * into l from @schema@.leases x
        where x.name = w.name and x.scope = w.scope and x.ended_at is null and x.session = by_session and @schema@.rests(x);
@@ -25,6 +28,11 @@ begin
            and exists (select 1 from @schema@.joins y where y.lease = x.id and y.grant_id = by_grant and y.key_hash = by_key);
         select y.id into j from @schema@.joins y where y.lease = l.id and y.grant_id = by_grant;
       end if;
+      if l.id is null then
+        select x.* into l from @schema@.leases x where x.name = w.name and x.scope = w.scope
+           and x.id in (select y.lease from @schema@.left_joins y where y.grant_id = by_grant and y.key_hash = by_key);
+        gone := found;
+      end if;
     end if;
     if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
       live := null;
@@ -32,12 +40,14 @@ begin
     end if;
     live := live || l;
     joined := joined || j;
+    parted := parted || gone;
   end loop;
 end $body$;
 
 -- The parts under the locks of their resources. `over` says why they may not go on: `gone` or `revoked`.
 create or replace function @schema@.hold(
-  grant_id uuid, key text, session uuid, resources jsonb, out live @schema@.leases[], out joined bigint[], out over text, out t timestamptz
+  grant_id uuid, key text, session uuid, resources jsonb, out live @schema@.leases[], out joined bigint[],
+  out parted boolean[], out over text, out t timestamptz
 ) language plpgsql volatile as $body$
 begin
   perform @schema@.ready();
@@ -46,9 +56,9 @@ begin
   end if;
   perform @schema@.lock(w.names, w.scopes, false) from @schema@.wanted(resources) w;
   t := @schema@.clock();
-  select p.live, p.joined into live, joined
+  select p.live, p.joined, p.parted into live, joined, parted
     from @schema@.parts(grant_id, case when grant_id is not null then @schema@.hash(key) end, session, resources) p;
-  if live is null or cardinality(live) = 0
+  if live is null or cardinality(live) = 0 or true = any (parted)
      or exists (select 1 from unnest(live) l where l.ended_at is not null or l.state = 'remote')
      or exists (select 1 from @schema@.joins j where j.id = any (joined) and j.may_run_on is not null) then
     over := 'gone';

@@ -74,6 +74,14 @@ begin
   update @schema@.joins x set within_grant = predecessor where x.lease = j.lease and x.within_grant = j.grant_id;
 end $body$;
 
+-- A join has had its say: it leaves the line, and is remembered, in case the answer to that is lost.
+create or replace function @schema@.part_from(j @schema@.joins) returns void
+language plpgsql volatile as $body$
+begin
+  insert into @schema@.left_joins (grant_id, lease, key_hash) values (j.grant_id, j.lease, j.key_hash) on conflict do nothing;
+  perform @schema@.leave_line(j);
+end $body$;
+
 -- Something of the join may still be running: it stays in the line until that is over or the lease is.
 create or replace function @schema@.stay(j @schema@.joins, why text) returns void
 language plpgsql volatile as $body$
@@ -114,12 +122,14 @@ declare
 begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at)
+                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
-         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null, j.may_run_on,
+         case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
+         -- What was taken from the holder is taken from who goes on with it.
+         case when j.may_run_on is not null then @schema@.because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
-         x.grant_id, case when j.may_run_on is null then x.expires_at else t + @schema@.span(x.ttl_ms) end, t, t
+         x.grant_id, case when j.may_run_on is null then x.expires_at else t + @schema@.span(x.ttl_ms) end, t, t, x.revoked, x.ask
   from @schema@.leases x where x.id = l.id
   returning id into heir;
   delete from @schema@.joins x where x.id = j.id;

@@ -9,8 +9,9 @@ begin
     where r.name = of_name and r.scope = of_scope and not @schema@.silent(k, t));
 end $body$;
 
--- Joins the queue at its end.
-create or replace function @schema@.queue_up(q @schema@.leases, names text[], scopes text[], silence bigint, t timestamptz)
+-- Joins the queue at its end; who comes first by a person's word, before everybody.
+create or replace function @schema@.queue_up(
+  q @schema@.leases, names text[], scopes text[], silence bigint, first boolean, t timestamptz)
 returns void language plpgsql volatile as $body$
 declare
   place bigint;
@@ -18,9 +19,10 @@ begin
   if (select count(*) >= 4096 from (select 1 from @schema@.tickets k where k.session = q.session limit 4096) x) then
     perform @schema@.refuse('this session waits for 4,096 grants already');
   end if;
-  insert into @schema@.tickets (grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
-  values (q.grant_id, q.session, @schema@.who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t)
-  returning id into place;
+  place := nextval(pg_get_serial_sequence('@schema@.tickets', 'id')) * case when first then -1 else 1 end;
+  insert into @schema@.tickets (id, grant_id, session, holder, host_id, live_device, live_inode, within_grant, silence_ms, refreshed_at)
+  overriding system value
+  values (place, q.grant_id, q.session, @schema@.who(q.session, q.label), q.host_id, q.live_device, q.live_inode, q.within_grant, silence, t);
   insert into @schema@.ticket_resources (name, scope, ticket) select w.name, w.scope, place from unnest(names, scopes) as w(name, scope);
 end $body$;
 

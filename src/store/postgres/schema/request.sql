@@ -1,7 +1,8 @@
 -- The request itself.
 
 create or replace function @schema@.ask(
-  q @schema@.leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[]
+  q @schema@.leases, claim text, silence bigint, lasts bigint, names text[], scopes text[], gone uuid[],
+  asks boolean[]
 ) returns jsonb language plpgsql volatile as $body$
 declare
   t timestamptz;
@@ -21,6 +22,8 @@ declare
   locked_names text[];
   locked_scopes text[];
   waited_for boolean;
+  -- A thief holds it as by `acquire`.
+  kind text := case when claim = 'steal' then 'explicit' else claim end;
 begin
   for pass in 1..2 loop
     if pass = 1 then
@@ -55,10 +58,10 @@ begin
       select * into l from @schema@.leases x where x.name = names[i] and x.scope = scopes[i] and x.ended_at is null;
       fate := 'free'; stand := 'stranger'; link := null;
       if found then
-        fate := @schema@.fate(l, q, claim, t);
+        fate := @schema@.fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from @schema@.line(l, above, q) s;
-          fate := case when stand = 'may join' and claim = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;
@@ -76,7 +79,7 @@ begin
         perform @schema@.drop_silent(names, scopes, place, t);
         delete from @schema@.tickets k where k.id = mine.id;
       end if;
-      return @schema@.give(q, claim, lasts, names, scopes, live, fates, below, t);
+      return @schema@.give(q, kind, lasts, names, scopes, live, fates, below, asks, t);
     end if;
     if pass = 2 and waited_for then
       perform @schema@.drop_silent(names, scopes, place, t);
@@ -86,7 +89,7 @@ begin
       -- It fell silent, and somebody took it out: back to the end of the queue, under the locks.
       continue when not found and pass = 1;
     elsif silence is not null and mine.id is null then
-      perform @schema@.queue_up(q, names, scopes, silence, t);
+      perform @schema@.queue_up(q, names, scopes, silence, claim = 'steal', t);
     end if;
     return @schema@.busy(live, fates, stands, before, above, place, t);
   end loop;
@@ -108,24 +111,28 @@ end $body$;
 create or replace function @schema@.acquire_any(
   grant_id uuid, key text, session uuid, resources jsonb, ttl_ms bigint, first_ms bigint, claim text, silence_ms bigint,
   label text, host text, host_id text, pid bigint, operation text, rule text, within_grant uuid,
-  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[]
+  live_device bigint, live_inode bigint, files jsonb, remote boolean, gone uuid[], ask jsonb
 ) returns jsonb
 language plpgsql volatile as $body$
 declare
   q @schema@.leases%rowtype;
   names text[];
   scopes text[];
+  asks boolean[];
 begin
   perform @schema@.ready();
   if grant_id is null or session is null or gone is null or cardinality(gone) > 256 then
     perform @schema@.refuse('grant_id and session must be given, and gone must be at most 256 grants');
-  elsif claim is null or claim not in ('command', 'explicit', 'restore') then
-    perform @schema@.refuse('claim must be command, explicit or restore');
+  elsif claim is null or claim not in ('command', 'explicit', 'restore', 'steal') then
+    perform @schema@.refuse('claim must be command, explicit, restore or steal');
   end if;
   select w.names, w.scopes into names, scopes from @schema@.wanted(resources) w;
   if cardinality(names) = 0 then
     perform @schema@.refuse('at least one resource must be asked for');
   end if;
+  select array_agg(exists (select 1 from jsonb_array_elements(@schema@.records('ask', ask, 256)) a
+                            where a ->> 'name' = w.name and a ->> 'scope' = w.scope) order by w.n)
+    into asks from unnest(names, scopes) with ordinality w(name, scope, n);
   q.grant_id := grant_id;
   q.key_hash := @schema@.hash(key);
   q.session := session;
@@ -143,8 +150,8 @@ begin
   q.remote := coalesce(remote, false);
   q.ttl_ms := @schema@.lasting('ttl_ms', ttl_ms);
   q.state := 'held';
-  q.explicit := false; q.takeable := false; q.revoked := false; q.adopted := false; q.settled := false;
+  q.explicit := false; q.takeable := false; q.revoked := false; q.ask := false; q.adopted := false; q.settled := false;
   return @schema@.ask(q, claim,
     case when silence_ms is not null then @schema@.lasting('silence_ms', silence_ms) end,
-    least(@schema@.lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone);
+    least(@schema@.lasting('first_ms', coalesce(first_ms, ttl_ms)), ttl_ms), names, scopes, gone, asks);
 end $body$;

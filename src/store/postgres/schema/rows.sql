@@ -49,12 +49,33 @@ language sql immutable as $body$
               else greatest(0, @schema@.ms(l.expires_at) - @schema@.ms(t)) end
 $body$;
 
+-- One reason after another, each once however often it is told.
+create or replace function @schema@.moreover(before text, why text) returns text
+language sql immutable as $body$
+  select case when before is null then why
+              when position(why in before) > 0 then before
+              else left(before || '; ' || why, 4000) end
+$body$;
+
+-- A reason for the row's new state. Who took it away, and why, is never lost over what comes after.
+create or replace function @schema@.because(l @schema@.leases, why text) returns text
+language sql immutable as $body$
+  select case when l.revoked then @schema@.moreover(l.reason, why) else why end
+$body$;
+
+-- How it ends: what was taken away and failed, as a command does that is stopped, was stolen.
+create or replace function @schema@.ended(l @schema@.leases, how text) returns text
+language sql immutable as $body$
+  select case when l.revoked and how = 'failed' then 'stolen' else how end
+$body$;
+
 -- The state that people see.
 create or replace function @schema@.seen_as(l @schema@.leases, t timestamptz) returns text
 language sql immutable as $body$
   select case when l.state = 'quarantined' then 'quarantined'
               when @schema@.lingers(l, t) then 'remote'
               when l.expires_at <= t then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked'
               else l.state end
 $body$;
@@ -72,16 +93,17 @@ language sql immutable as $body$
 $body$;
 
 -- What a live lease means to who asks for its resource. The order of the arms is the rule: a quarantine yields to a
--- restore alone, what has expired belongs to nobody, and a running command of one's own session is in the way like
--- anyone's.
+-- restore alone, what has expired belongs to nobody, unless a person must say so first, and a running command of one's own
+-- session is in the way like anyone's.
 create or replace function @schema@.fate(l @schema@.leases, q @schema@.leases, claim text, t timestamptz) returns text
 language sql immutable as $body$
   select case
     when l.grant_id = q.grant_id and l.key_hash = q.key_hash then 'ours'
     when l.state = 'quarantined' then case when claim = 'restore' then 'restore' else 'blocks' end
     when @schema@.lingers(l, t) then 'blocks'
-    when l.expires_at <= t then 'reclaim'
-    when l.state = 'kept' and l.takeable and not l.revoked then 'take'
+    when l.expires_at <= t and (not l.ask or l.revoked or l.session = q.session) then 'reclaim'
+    when l.expires_at <= t then 'blocks'
+    when l.state = 'kept' and l.takeable and not l.revoked and not l.ask then 'take'
     when l.session = q.session and @schema@.rests(l) and not l.revoked then 'adopt'
     else 'blocks' end
 $body$;

@@ -59,8 +59,8 @@ end $body$;
 
 -- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
 -- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
--- What rests with its session has no command to stop: it can be taken from now on, what it may have written is proven by
--- who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+-- What rests with its session, or has run out, has no command to wait for: it can be taken from now on, what it may have
+-- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
 create or replace function @schema@.revoke_v1(
   resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
 ) returns jsonb
@@ -84,7 +84,7 @@ begin
   end if;
   perform @schema@.lock(names, scopes, false);
   t := @schema@.clock();
-  why := 'revoked' || coalesce(' by ' || @schema@.who(revoke_v1.session, coalesce(revoke_v1.label, '')), '') || ': ' || left(revoke_v1.reason, 1000);
+  why := case when at_once then 'revoked at once' else 'revoked' end || coalesce(' by ' || @schema@.who(revoke_v1.session, @schema@.shown(coalesce(revoke_v1.label, ''))), '') || ': ' || left(revoke_v1.reason, 1000);
   if exists (select 1 from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
@@ -92,17 +92,17 @@ begin
   for l in select x.* from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop
     if @schema@.rests(l) and l.files = '[]' and l.debt = '[]' then
-      perform @schema@.finish(l.id, 'stolen', why, false, t);
+      perform @schema@.finish(l.id, 'stolen', @schema@.moreover(l.reason, why), false, t);
       became := 'ended';
-    elsif @schema@.rests(l) or coalesce(at_once, false) then
+    elsif @schema@.rests(l) or coalesce(at_once, false) or (l.expires_at <= t and not @schema@.lingers(l, t)) then
       -- Nobody is given time for what may run on elsewhere either.
       update @schema@.leases x
-         set revoked = true, reason = why, takeable = false,
+         set revoked = true, reason = @schema@.moreover(l.reason, why), takeable = false,
              expires_at = t - case when @schema@.runs(l) and l.remote then @schema@.span(l.ttl_ms) else interval '0' end
        where x.id = l.id;
       became := 'free to take';
     else
-      update @schema@.leases x set revoked = true, reason = why where x.id = l.id;
+      update @schema@.leases x set revoked = true, reason = @schema@.moreover(l.reason, why) where x.id = l.id;
       became := 'told';
     end if;
     told := told || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'holder', @schema@.who(l.session, l.label),

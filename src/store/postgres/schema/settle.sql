@@ -17,15 +17,17 @@ $body$;
 
 -- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
--- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry.
+-- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
+-- taken away meanwhile has run out: it is whoever's is next, who proves the files.
 create or replace function @schema@.keep(l @schema@.leases, why text, keep_ms bigint, anybody boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 declare
   by_word bigint := coalesce(l.hold_ttl_ms, case when l.explicit then l.ttl_ms end);
 begin
   update @schema@.leases x
-     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]', reason = why, pid = null,
-         live_device = null, live_inode = null, expires_at = t + @schema@.span(greatest(keep_ms, by_word)), renewed_at = t
+     set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
+         reason = @schema@.because(l, why), pid = null, live_device = null, live_inode = null,
+         expires_at = t + @schema@.span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
 
@@ -42,14 +44,14 @@ begin
 end $body$;
 
 -- Its holder is done, and something came to it meanwhile that nobody has proven: a command below that died, a run by force.
--- It has run out, so that whoever comes next proves that first.
+-- It has run out, so that whoever comes next proves that first; who asked that a person be asked is done.
 create or replace function @schema@.leave_unproven(l @schema@.leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, pid = null, live_device = null,
+     set state = 'kept', explicit = false, settled = true, takeable = false, remote = false, ask = false, pid = null, live_device = null,
          live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), expires_at = t, renewed_at = t,
-         reason = 'its holder is done; files that another command left are not proven yet'
+         reason = @schema@.because(l, 'its holder is done; files that another command left are not proven yet')
    where x.id = l.id;
 end $body$;
 
@@ -59,17 +61,21 @@ create or replace function @schema@.linger(l @schema@.leases, why text, lasts bi
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'remote', settled = true, takeable = false, revoked = false, reason = why, pid = null, live_device = null,
+     set state = 'remote', settled = true, takeable = false, reason = @schema@.because(l, why), pid = null, live_device = null,
          live_inode = null, expires_at = t + @schema@.span(lasts), renewed_at = t
    where x.id = l.id;
 end $body$;
 
--- The row stays without expiry, and with all that it owes: who restores must know which files it is about.
+-- The row stays without expiry, and with all that it owes: who restores must know which files it is about. That it was
+-- taken away meanwhile is said behind the file, and frees nothing.
 create or replace function @schema@.quarantine(l @schema@.leases, why text, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
-     set state = 'quarantined', settled = true, takeable = false, reason = why, pid = null, live_device = null, live_inode = null,
+     set state = 'quarantined', settled = true, takeable = false,
+         reason = case when not l.revoked or l.reason is null then why
+                       when position(why in l.reason) > 0 then l.reason
+                       else why || ' (' || l.reason || ')' end, pid = null, live_device = null, live_inode = null,
          expires_at = null, renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -107,15 +113,15 @@ language plpgsql volatile as $body$
 declare
   heir @schema@.joins%rowtype;
   what text := e ->> 'ending';
-  how text := e ->> 'ended_as';
+  how text := @schema@.ended(l, e ->> 'ended_as');
   why text := e ->> 'reason';
 begin
   if by_grant and what <> 'quarantine' then
     select * into heir from @schema@.joins j where j.lease = l.id and j.within_grant = l.grant_id;
   end if;
   if heir.id is not null then
-    perform @schema@.finish(l.id, case when what = 'release' then how else 'failed' end,
-      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease', true, t);
+    perform @schema@.finish(l.id, case when what = 'release' then how else @schema@.ended(l, 'failed') end, @schema@.because(l,
+      case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform @schema@.inherit(l, heir, t);
   elsif what = 'keep' then
     perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
@@ -147,7 +153,7 @@ begin
   elsif e ->> 'ending' = 'quarantine' then
     update @schema@.leases x set bad = e ->> 'reason' where x.id = l.id;
   end if;
-  perform @schema@.leave_line(j);
+  perform @schema@.part_from(j);
 end $body$;
 
 -- `apart`: resources of it that end in another way, each as {scope, name, ending, …}.
@@ -166,31 +172,35 @@ declare
   e jsonb;
   done boolean;
   heard boolean;
+  ended boolean := false;
 begin
   perform @schema@.ending(a) from jsonb_array_elements(@schema@.records('apart', apart, 256)) a;
   select * into h from @schema@.hold(grant_id, key, session, resources);
   if h.live is null or cardinality(h.live) = 0 then
     return '{"answer": "not ours"}';
   end if;
-  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold.
-  -- Or one part ended and another stays, quarantined: both by this grant's word.
+  -- This very grant had its say already, and its answer was lost: the row has ended by its word, or went back to the hold,
+  -- or the grant has left the line of those who joined it. Or one part ended and another stays, quarantined: both by this
+  -- grant's word.
   done := by_grant;
   heard := by_grant;
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
+    continue when h.parted[i];
     done := done and h.joined[i] is null and l.settled and (l.ended_at is not null or (l.explicit and l.adopted));
     heard := heard and h.joined[i] is null and l.settled;
+    ended := ended or l.ended_at is not null;
   end loop;
   if done then
     return '{"answer": "released"}';
-  elsif exists (select 1 from unnest(h.live) x where x.ended_at is not null) then
+  elsif ended then
     return jsonb_build_object('answer', case when heard then 'released' else 'not ours' end);
   end if;
   perform @schema@.leave_receipts(@schema@.records('receipts', receipts, 4096), h.live, h.t);
   for i in 1..cardinality(h.live) loop
     l := h.live[i];
     -- Said before; a second time would end the hold that it went back to.
-    continue when by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted;
+    continue when h.parted[i] or (by_grant and h.joined[i] is null and l.settled and l.explicit and l.adopted);
     select coalesce((select @schema@.ending(a) from jsonb_array_elements(apart) a
                       where a ->> 'name' = l.name and a ->> 'scope' = l.scope limit 1), whole) into e;
     if h.joined[i] is not null then

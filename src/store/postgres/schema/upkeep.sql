@@ -24,6 +24,7 @@ begin
   select count(*) into waited from @schema@.waits w where w.until < before;
   if not dry then
     delete from @schema@.receipts r where r.id = any (told);
+    delete from @schema@.left_joins j where j.lease = any (old);
     delete from @schema@.leases l where l.id = any (old) and l.ended_at is not null;
     delete from @schema@.waits w where w.until < before;
   end if;

@@ -11,10 +11,10 @@
 -- takes the resource's lock, the second looks and writes under it.
 
 create or replace function @schema@.acquire_otherwise(
-  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]
+  uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[], jsonb
 ) returns jsonb language sql volatile as $body$
   select it from @schema@.acquire_any(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) it
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) it
 $body$;
 
 create or replace function @schema@.renew_otherwise(jsonb, uuid, text, uuid) returns jsonb language sql volatile as $body$
@@ -67,7 +67,7 @@ create or replace function @schema@.acquire_v1(
   label text default '', host text default '', host_id text default '', pid bigint default null,
   operation text default '', rule text default null, within_grant uuid default null,
   live_device bigint default null, live_inode bigint default null,
-  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}'
+  files jsonb default '[]', remote boolean default false, gone uuid[] default '{}', ask jsonb default '[]'
 ) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
   with asked as (select resources -> 0 ->> 'name' as name, resources -> 0 ->> 'scope' as scope),
@@ -76,7 +76,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     -- A resource that this ledger has never seen begins above what its epoch says.
     select a.name, a.scope, greatest(@schema@.ms(@schema@.clock()), (select m.value::bigint + 1 from @schema@.meta m where m.key = 'floor'))
       from asked a
-     where @schema@.plain(resources, key) and grant_id is not null and session is not null and gone = '{}'
+     where @schema@.plain(resources, key) and grant_id is not null and session is not null and gone = '{}' and ask = '[]'
        and claim in ('command', 'explicit', 'restore')
        and a.name ~ '^[a-z0-9_-]+:[^[:space:][:cntrl:]]+$' and octet_length(a.name) <= 512
        and a.scope ~ '^[^[:cntrl:]]+$' and octet_length(a.scope) <= 1024
@@ -92,7 +92,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
     (select @schema@.take_free(r.name, r.scope, r.last_token, grant_id, key, session, claim, label, host, host_id, pid, operation,
        rule, within_grant, live_device, live_inode, files, remote, ttl_ms, least(coalesce(first_ms, ttl_ms), ttl_ms)) from locked r),
     @schema@.acquire_otherwise(grant_id, key, session, resources, ttl_ms, first_ms, claim, silence_ms, label, host, host_id, pid,
-      operation, rule, within_grant, live_device, live_inode, files, remote, gone))
+      operation, rule, within_grant, live_device, live_inode, files, remote, gone, ask))
 $body$;
 
 -- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
@@ -127,7 +127,7 @@ create or replace function @schema@.end_plainly(
 ) returns jsonb language sql volatile as $body$
   with ended as (
     update @schema@.leases l
-       set ended_at = t, ended_as = how, note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
+       set ended_at = t, ended_as = @schema@.ended(l, how), note = nullif(left(l.reason, 4000), ''), settled = true, takeable = false
       from @schema@.clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
        and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex')

@@ -7,7 +7,7 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable,
+      'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
       'idle_ms', @schema@.ms(t) - @schema@.ms(l.renewed_at),
       'expires_in_ms', @schema@.expires_in(l, t), 'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l)));
@@ -75,11 +75,13 @@ create or replace view @schema@.live as
               when l.state = 'held' and not l.explicit and l.remote and l.expires_at <= clock_timestamp()
                    and l.expires_at + l.ttl_ms * interval '1 millisecond' > clock_timestamp() then 'remote'
               when l.expires_at <= clock_timestamp() then 'expired'
+              when l.state = 'remote' then 'remote'
               when l.revoked then 'revoked' else l.state end as state,
          l.explicit, l.reason, l.acquired_at, l.renewed_at, l.expires_at,
          (select count(*) from @schema@.ticket_resources r join @schema@.tickets k on k.id = r.ticket
            where r.name = l.name and r.scope = l.scope
-             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters
+             and k.refreshed_at + k.silence_ms * interval '1 millisecond' >= clock_timestamp()) as waiters,
+         l.ask
     from @schema@.leases l where l.ended_at is null;
 
 create or replace view @schema@.history as

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Connection, Socket};
 use super::super::address::{Address, Endpoint, Place, SslMode, Surroundings, Target};
 use super::connector::{Connector, Stream};
 use super::error::{ConnectError, Unconnected};
-use super::fault::{TlsFault, chain, printable};
+use super::fault::{TlsFault, chain, finds_no_room, printable};
 use super::target;
 
 /// The shortest share of the time that one try gets while there is more.
@@ -116,7 +116,10 @@ impl Tries<'_> {
                     }
                 }
                 Err(Next::Go(error)) => {
-                    let nobody = matches!(error, ConnectError::Silent { .. } | ConnectError::Unreachable { .. });
+                    let nobody = matches!(
+                        error,
+                        ConnectError::Silent { .. } | ConnectError::Unreachable { .. } | ConnectError::Crowded { .. }
+                    );
                     self.failed.push(error);
                     // Where nobody answers, another way finds nobody either.
                     if nobody {
@@ -196,6 +199,9 @@ pub(in crate::store::postgres) fn judge(address: &Address, endpoint: &Endpoint, 
         let not_now = code == NOT_NOW;
         let refused = ConnectError::Refused { server, code, message };
         return if not_now { Next::Go(refused) } else { Next::Stop(refused) };
+    }
+    if finds_no_room(error) {
+        return Next::Go(ConnectError::Crowded { server });
     }
     let why = chain(error);
     let kind = error.to_string();

@@ -94,6 +94,12 @@ pub enum ConnectError {
         /// What the system says.
         why: String,
     },
+    /// So many come at once that its queue is full.
+    #[error("{server} has no room in its queue: too many come at once")]
+    Crowded {
+        /// Which.
+        server: String,
+    },
     /// No answer in time; how far it came is unknown.
     #[error("{server} did not answer within {after:.1?}")]
     Silent {
@@ -175,7 +181,14 @@ impl ConnectError {
     /// A later try may find it otherwise, without anybody's doing.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Name { .. } | Self::Unreachable { .. } | Self::Silent { .. } | Self::Target { .. })
+        matches!(
+            self,
+            Self::Name { .. }
+                | Self::Unreachable { .. }
+                | Self::Crowded { .. }
+                | Self::Silent { .. }
+                | Self::Target { .. }
+        )
     }
 
     /// The next step for a person.
@@ -184,6 +197,9 @@ impl ConnectError {
         let text = match self {
             Self::Name { .. } => "check host, and whether this machine can resolve it",
             Self::Unreachable { .. } => "check host and port, and whether the server runs and listens there",
+            Self::Crowded { .. } => {
+                "try again, or let fewer come at once (net.core.somaxconn is the length of the queue)"
+            }
             Self::Silent { .. } => "check host and port, and whether a firewall drops the packets",
             Self::NoTls { .. } => "switch ssl on at the server; sslmode=disable only where nobody else is on the wire",
             Self::Tls { fault, .. } => return fault.remedy(),

@@ -157,6 +157,13 @@ pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
 }
 
 /// An error and its causes. What an `io::Error` wraps is its cause, which its own `source` steps over.
+/// So many want to come to it at this moment that its queue has no room: what `connect` says with EAGAIN of a Unix socket
+/// whose listener is behind (connect(2)). It knows nothing of us, and the next try may find room.
+pub(in crate::store::postgres) fn finds_no_room(error: &(dyn Error + 'static)) -> bool {
+    let full = |error: &std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+    sources(error).any(|source| source.downcast_ref().is_some_and(full))
+}
+
 fn sources<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| cause(*error))
 }

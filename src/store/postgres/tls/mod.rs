@@ -25,3 +25,4 @@ pub(super) use connect::{Next, judge, ways};
 pub use connector::{Connector, Stream};
 pub use error::{ConnectError, TlsError, Unconnected};
 pub use fault::TlsFault;
+pub(super) use fault::finds_no_room;

@@ -1,0 +1,68 @@
+//! What is known of a success beyond the files: whether what it set off elsewhere has ended, and whether the command that
+//! is to prove it did.
+#![forbid(unsafe_code)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::canary;
+use crate::rules::Canary;
+use crate::supervise::Outcome;
+
+use super::duty::Words;
+use super::job::Job;
+
+/// How long the proof may take: 1 minute.
+const PROOF: Duration = Duration::from_secs(60);
+
+/// What came later.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Later {
+    /// What it set off elsewhere was followed to its end.
+    pub(super) followed: bool,
+    /// The proof failed: how.
+    pub(super) unproven: Option<String>,
+}
+
+impl Later {
+    /// Nothing was followed. Where something was to be, it is too early for a proof.
+    pub(super) fn proven(job: &Job<'_>, outcome: Outcome, words: &Words) -> Self {
+        let proof = job.plan.policy.follow.is_none().then(|| failure(job, outcome, words)).flatten();
+        Self { followed: false, unproven: proof }
+    }
+
+    /// It was followed to its end.
+    pub(super) fn followed(job: &Job<'_>, outcome: Outcome, words: &Words) -> Self {
+        Self { followed: true, unproven: failure(job, outcome, words) }
+    }
+}
+
+/// Runs the rule's own proof of a success, in the environment and the directory of the command, with nothing to read and
+/// nobody to tell. How it failed, if it did; never an argument of it, which may hold a secret.
+fn failure(job: &Job<'_>, outcome: Outcome, words: &Words) -> Option<String> {
+    let Canary::Command(proof) = &job.plan.policy.canary else { return None };
+    let (program, args) = proof.split_first().filter(|_| job.options.canary && job.succeeded(outcome))?;
+    let around = &job.arbiter;
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(around.env.iter().map(|(name, value)| (name, value)));
+    command.envs(words.begin(job).variables).current_dir(&around.cwd);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let how = match canary::run_within(&mut command, PROOF) {
+        Ok(Some(status)) if status.success() => return None,
+        Ok(Some(status)) => ended(status),
+        Ok(None) => format!("took longer than {} s", PROOF.as_secs()),
+        Err(error) => format!("cannot be run: {}", error.kind()),
+    };
+    let name = Path::new(program).file_name().map_or_else(|| "it".into(), |name| name.to_string_lossy());
+    Some(format!("{name} {how}"))
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("failed with status {code}"),
+        (None, Some(signal)) => format!("died by signal {signal}"),
+        (None, None) => "failed".to_owned(),
+    }
+}
