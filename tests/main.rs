@@ -31,6 +31,7 @@ mod state;
 mod store;
 mod supervise;
 mod via;
+mod zones;
 
 /// A file that nobody names above would never run.
 #[test]

@@ -23,12 +23,25 @@ pub(super) fn history(context: &Context, verb: &History) -> Exit {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    match store.history(&filter, CALL) {
+    match store.history(&filter, CALL).map(last_ended_first) {
         Ok(past) if verb.json => print(&format!("{:#}", Value::Array(past.iter().map(object).collect()))),
         Ok(past) if past.is_empty() => print("no ended leases"),
         Ok(past) => print(&rows(&past)),
         Err(error) => down(&error),
     }
+}
+
+/// What one command held ends in one moment, and in the reverse of the order in which it was taken: the first by its
+/// bytes ended last, so it stands first.
+fn last_ended_first(mut past: Vec<PastLease>) -> Vec<PastLease> {
+    let together = |one: &PastLease, other: &PastLease| {
+        (one.session, one.acquired_at, one.ended_at) == (other.session, other.acquired_at, other.ended_at)
+            && one.operation == other.operation
+    };
+    for grant in past.chunk_by_mut(together) {
+        grant.sort_by(|one, other| one.resource.cmp(&other.resource));
+    }
+    past
 }
 
 fn object(lease: &PastLease) -> Value {

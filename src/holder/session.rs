@@ -112,6 +112,20 @@ impl fmt::Debug for ExportLine {
 }
 
 impl Session {
+    /// The names by which settings may mean it: the value of the variable that named it, its label and the part of it
+    /// before the host, its UUID and the beginning of that. Whoever sets a variable may take a name; sessions are
+    /// cooperative.
+    #[must_use]
+    pub fn names(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
+        let who = self.label.split('@').next().unwrap_or_default().to_owned();
+        let mut names = vec![self.label.clone(), who, self.id.whole(), self.id.short()];
+        if let Source::Variable(variable) = &self.source {
+            names.extend(env(variable).and_then(|value| value.into_string().ok()));
+        }
+        names.retain(|name| !name.is_empty());
+        names
+    }
+
     /// Whether an explicit lease (`acquire`) may be taken for it.
     ///
     /// # Errors

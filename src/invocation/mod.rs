@@ -83,6 +83,12 @@ impl Invocation {
     pub fn stdout(&self) -> Option<Stdout> {
         if self.closed[1] { None } else { descriptor::regular_file(1, platform::appends(1)) }
     }
+
+    /// The regular file behind descriptor 0, as [`Self::stdout`] has that behind descriptor 1.
+    #[must_use]
+    pub fn stdin(&self) -> Option<PathBuf> {
+        if self.closed[0] { None } else { descriptor::regular_file(0, false).map(|file| file.path) }
+    }
 }
 
 impl fmt::Debug for Invocation {

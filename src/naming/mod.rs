@@ -135,6 +135,26 @@ pub enum NamingError {
 /// The scope that the settings give a repository, if they do; who reads them knows whether they are trusted.
 pub type SaidScope<'a> = &'a dyn Fn(&Repository) -> Result<Option<Scope>, NamingError>;
 
+/// Where a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The physical path.
+    pub path: PathBuf,
+    /// The same below the root of its work tree, where there is one.
+    pub inside: Option<PathBuf>,
+}
+
+/// Finds a file, which need not exist, without naming it. `path` is absolute.
+///
+/// # Errors
+/// See [`NamingError`].
+pub fn place(path: &Path) -> Result<Place, NamingError> {
+    let path = physical::resolve(path)?;
+    let repository = Repository::discover(&path)?;
+    let inside = repository.and_then(|repository| repository.inside(&path).map(Path::to_owned));
+    Ok(Place { path, inside })
+}
+
 /// Names files, and looks at each repository once.
 pub struct Namer<'a> {
     local: Local,

@@ -4,10 +4,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::places;
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Claim, Compose, Engine, Set, Wanted};
+use crate::rules::{Book, Claim, Compose, Engine, Set, Wanted, is_known};
 use crate::terms::{Resource, ResourceName, Scope};
+
+/// Asks an engine for the Compose project of one of its containers.
+pub type StackOf<'a> = dyn Fn(&Engine, &OsStr) -> Option<String> + 'a;
 
 /// What must be asked of the world outside of files.
 pub struct World<'a> {
@@ -16,7 +20,11 @@ pub struct World<'a> {
     /// Whether a program on PATH is a script in Python.
     pub is_python: Box<dyn Fn(&OsStr) -> bool + 'a>,
     /// The Compose project of a container, as the engine says it.
-    pub stack_of: Box<dyn Fn(&Engine, &OsStr) -> Option<String> + 'a>,
+    pub stack_of: Box<StackOf<'a>>,
+    /// The zones and safe paths.
+    pub book: &'a Book,
+    /// The regular file that is the standard input of the command, if it is one.
+    pub stdin: Option<PathBuf>,
 }
 
 /// What the claims of one line come to.
@@ -31,10 +39,18 @@ pub(super) struct Claimed {
     pub(super) unknown: Vec<String>,
 }
 
-/// Finds the resources.
-pub(super) fn claimed(claims: &[Claim], world: &World<'_>, namer: &mut Namer<'_>) -> Result<Claimed, NamingError> {
+/// Finds the resources. `cwd` is where the whole line was typed.
+pub(super) fn claimed(
+    claims: &[Claim],
+    cwd: &Path,
+    world: &World<'_>,
+    namer: &mut Namer<'_>,
+) -> Result<Claimed, NamingError> {
     let mut found = Claimed::default();
     for claim in claims {
+        if is_safe_here(claim, world) {
+            continue;
+        }
         let name = match &claim.name {
             Wanted::Named(name) => name.clone(),
             Wanted::Stack { container } => stack(claim, container, world),
@@ -47,10 +63,16 @@ pub(super) fn claimed(claims: &[Claim], world: &World<'_>, namer: &mut Namer<'_>
                 }
             },
         };
-        let scope = scope(&name, claim, world, namer)?;
+        let scope = scope(&name, claim, cwd, world, namer)?;
         found.resources.push(Resource { name, scope });
     }
     Ok(found)
+}
+
+/// Every file that led to the claim is safe.
+fn is_safe_here(claim: &Claim, world: &World<'_>) -> bool {
+    let here = claim.host.is_none() && !claim.written.is_empty();
+    here && claim.written.iter().all(|path| places::is_safe(path, world.book))
 }
 
 fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
@@ -96,10 +118,18 @@ fn over<'a>(set: &'a Set, claim: &'a Claim, world: &'a World<'_>) -> impl Fn(&st
 
 /// The scope of a resource that a rule names: some kinds belong to the repository where the command runs, containers to
 /// their engine, the rest means the same everywhere.
-fn scope(name: &ResourceName, claim: &Claim, world: &World<'_>, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
+fn scope(
+    name: &ResourceName,
+    claim: &Claim,
+    cwd: &Path,
+    world: &World<'_>,
+    namer: &mut Namer<'_>,
+) -> Result<Scope, NamingError> {
+    // A directory of another host, or one that only run time knows, lies in no repository of ours.
+    let own = claim.host.is_none() && is_known(claim.cwd.as_os_str());
     match name.kind() {
         "container" => Ok(engine(claim, world)),
-        _ => super::scope_of(name, &claim.cwd, namer),
+        _ => super::scope_of(name, if own { &claim.cwd } else { cwd }, namer),
     }
 }
 

@@ -3,14 +3,19 @@
 #![forbid(unsafe_code)]
 
 mod claims;
+mod content;
+mod files;
+mod places;
+mod zones;
 
 use std::path::Path;
 use std::time::Duration;
 
-pub use claims::World;
+pub use claims::{StackOf, World};
 
+use self::files::{Files, files};
 use crate::naming::{self, Namer, NamingError, Target};
-use crate::rules::{Change, Classification, Policy, Write};
+use crate::rules::{Classification, Policy, Stale, Write};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What is to be done.
@@ -45,6 +50,8 @@ pub struct HoldPlan {
     pub remote: bool,
     /// On what terms the resources are held.
     pub policy: Policy,
+    /// Those of the resources that nobody reclaims without a person's word, in the same order.
+    pub ask: Vec<Resource>,
     /// Why, in one sentence.
     pub reason: String,
     /// What could not be told of the line, one sentence each.
@@ -92,27 +99,19 @@ pub fn draw(
     world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
-    let mut files = Vec::new();
-    let mut passed_over = None;
-    for write in class.writes {
-        if write.change == Change::Other && !naming::holds_sops(&write.path) {
-            continue;
-        }
-        if write.change == Change::DecryptTo && !names_a_secret(&write, cwd) {
-            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
-            continue;
-        }
-        if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
-            passed_over = Some(format!("{} is no regular file", shown(&write.path)));
-            continue;
-        }
-        let target = namer.name(&write.path)?;
-        files.push(PlannedFile { write, target });
-    }
+    let Files { files, passed_over } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
-    let claimed = claims::claimed(&class.claims, world, namer)?;
+    let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
     let mut by_rule = claimed.resources;
     let ruled = !resources.is_empty() || !by_rule.is_empty();
+    let entered = zones::entered(&class, &claimed.files, world);
+    let mut ask = Vec::new();
+    for entered in &entered {
+        let name = entered.zone.resource();
+        let resource = Resource { scope: scope_of(&name, cwd, namer)?, name };
+        ask.extend(Some(&resource).filter(|_| entered.zone.stale == Stale::Ask).cloned());
+        by_rule.push(resource);
+    }
     let unknown = claimed
         .unknown
         .into_iter()
@@ -130,23 +129,26 @@ pub fn draw(
     resources.extend(by_rule.iter().cloned());
     resources.sort();
     resources.dedup();
+    ask.sort();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
-    let reason = match ruled {
-        false => "named by hand with -r".to_owned(),
-        true => [vec![class.reason], claimed.because].concat().join("; "),
-    };
-    let (rule, operation, remote, policy) = (class.rule, class.operation, class.remote, class.policy);
-    Ok(Plan::Hold(Box::new(HoldPlan { resources, by_rule, files, rule, operation, remote, policy, reason, notes })))
-}
-
-fn shown(path: &Path) -> String {
-    if naming::is_likely_a_value(path) { "the target".to_owned() } else { path.display().to_string() }
-}
-
-fn names_a_secret(write: &Write, cwd: &Path) -> bool {
-    naming::is_secret_target(&write.path, cwd, write.asked.config.as_deref())
+    let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    reasons.extend(entered.iter().map(zones::Entered::reason));
+    let reason = if reasons.is_empty() { "named by hand with -r".to_owned() } else { reasons.join("; ") };
+    let by_zone = || entered.first().map(|entered| format!("zone.{}", entered.zone.name));
+    Ok(Plan::Hold(Box::new(HoldPlan {
+        rule: if ruled { class.rule } else { by_zone().or(class.rule) },
+        resources,
+        by_rule,
+        files,
+        operation: class.operation,
+        remote: class.remote || entered.iter().any(|entered| entered.remote),
+        policy: zones::terms(class.policy, &entered),
+        ask,
+        reason,
+        notes,
+    })))
 }
 
 /// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's

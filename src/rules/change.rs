@@ -1,6 +1,7 @@
 //! The words of a classification.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,8 @@ pub struct Classification {
     pub claims: Vec<Claim>,
     /// Its commands, for zones.
     pub deeds: Vec<Deed>,
+    /// The zones that it enters by what the line itself says, each with how.
+    pub zones: BTreeMap<String, &'static str>,
     /// What runs, without argument values: program, sub-command and targets (`sops set secrets/monitoring.env.sops`).
     pub operation: String,
     /// Its effect does not stop with its processes (it works on another machine): whoever stops them cannot stop it.
@@ -70,16 +73,42 @@ pub struct Deed {
     pub cwd: PathBuf,
     /// The other host on which it runs.
     pub host: Option<String>,
+    /// It runs in a container: its files are none of this machine's.
+    pub inside: bool,
+    /// It runs beyond us: whoever stops our processes does not stop it.
+    pub beyond: bool,
     /// Files that it writes.
     pub writes: Vec<PathBuf>,
+    /// Words that may name files that it reads; only where a zone asks for them.
+    pub reads: Vec<PathBuf>,
     /// What it reads from standard input, where the line says it.
     pub input: Option<Vec<u8>>,
+    /// What SQL it is told; only where a zone asks for it.
+    pub sql: Told,
+}
+
+/// SQL that a command is told.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// As the line says it.
+    pub texts: Vec<Vec<u8>>,
+    /// Files with more of it, where it runs.
+    pub files: Vec<PathBuf>,
+    /// Files of this machine that come in by standard input; `/dev/stdin` is that of the whole line.
+    pub input: Vec<PathBuf>,
 }
 
 /// Its words and its input may be secrets: they are counted, not shown.
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Deed").field("args", &self.args.len()).finish_non_exhaustive()
+    }
+}
+
+/// SQL may carry passwords: it is counted, not shown.
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Told").field("texts", &self.texts.len()).finish_non_exhaustive()
     }
 }
 

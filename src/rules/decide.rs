@@ -51,10 +51,10 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
     wants.path = line.path.clone();
     if sops::is_sops(&step.name) {
         of_sops(step, command, &mut wants);
-    } else {
+    } else if !step.inside {
         of_files(step, &line, book, command, &mut wants);
     }
-    for rule in book.rules(step.name(), step.host.is_some()) {
+    for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
         wants.known |= rule.program.is_some();
         let Some(caught) = fits(rule, step, &line, &wants.touched, command) else { continue };
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
@@ -86,7 +86,9 @@ fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
         write.via = Via::Output;
     }
     wants.touched = writes.iter().map(|write| write.path.clone()).collect();
-    if step.host.is_none() {
+    if step.inside {
+        wants.touched.clear();
+    } else if step.host.is_none() {
         let all = writes.len();
         writes.retain(|write| is_known(write.path.as_os_str()));
         wants.unnamed |= writes.len() < all;
@@ -159,9 +161,11 @@ type Groups = Vec<(String, OsString)>;
 fn fits(rule: &Rule, step: &Step, line: &Line<'_>, touched: &[PathBuf], command: &Command<'_>) -> Option<Groups> {
     let remote = step.host.is_some();
     let there = match rule.on {
+        Place::Anywhere => true,
+        // A container is neither this machine nor its host.
+        _ if step.inside => false,
         Place::Here => !remote || !rule.remote.is_empty(),
         Place::Remote => remote,
-        Place::Anywhere => true,
     };
     let on_line = || rule.remote.is_empty() || (remote && rule.remote.iter().any(|glob| glob.fits_line(&step.words())));
     let operands = || {
@@ -245,11 +249,14 @@ fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
         wants.unnamed |= !rule.ask && line.operands.iter().any(|word| !is_known(word));
         return;
     }
+    let fits = |path: &&PathBuf| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str()));
+    let written: Vec<PathBuf> = wants.touched.iter().filter(fits).cloned().collect();
     let claims = found.into_iter().map(|name| Claim {
         name,
         engine: engine(step, line),
         cwd: step.cwd.clone(),
         host: step.host.clone(),
+        written: written.clone(),
     });
     wants.claims.extend(claims);
     wants.elsewhere |= rule.elsewhere;

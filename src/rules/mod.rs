@@ -12,24 +12,29 @@ mod decide;
 mod golang;
 mod grammar;
 mod host;
+mod piped;
 mod policy;
 mod script;
 mod sops;
+mod sql;
 mod step;
 mod transfer;
 mod unfold;
 mod urfave;
 mod wanted;
+mod zones;
 
-pub use book::{Book, Rule, Tables};
-pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Via, Write};
+pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone};
+pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
+pub use sql::{bare_sql, included};
+pub use step::{STDIN, is_known};
 pub use wanted::{Claim, Compose, Engine, Set, Wanted};
 
 use self::decide::{Wants, decide};
 use self::step::Step;
-use crate::terms::percent_encode;
+use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Whether this exit status of the rule's program means that the work was done. sops' 200 means that the editor changed
 /// nothing, so nothing was to be done.
@@ -45,9 +50,11 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     for step in &unfolded.steps {
         let wants = decide(step, book, command);
-        let launches = book.launches(step.name());
+        let launches = book.launches_here(step.name());
         class.known |= step.host.is_some() || (wants.known && !launches);
-        class.deeds.push(deed(step, &wants));
+        let deed = zones::deed(step, &wants, book, command);
+        zones::enter(step, &deed, book, &mut class);
+        class.deeds.push(deed);
         add(step, wants, &mut class);
     }
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
@@ -60,21 +67,10 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
     class
 }
 
-fn deed(step: &Step, wants: &Wants) -> Deed {
-    Deed {
-        name: step.name.clone(),
-        args: step.args.clone(),
-        cwd: step.cwd.clone(),
-        host: step.host.clone(),
-        writes: wants.touched.clone(),
-        input: step.input.clone(),
-    }
-}
-
 /// What runs, without arguments: any of them may be a value.
 fn operation(step: &Step, path: &str) -> String {
     let mut words = step.shown();
-    if !path.is_empty() {
+    if !path.is_empty() && !may_hold_a_secret(path.as_bytes()) {
         words = format!("{words} {path}");
     }
     match &step.host {

@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::piped::{self, Said};
 use super::step::{Redirected, Step, UNKNOWN, nowhere};
-use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Simple, Word};
+use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Script, Simple, Word};
 
 /// What a script comes to.
 pub(super) struct Read {
@@ -21,9 +22,8 @@ pub(super) fn steps(text: &[u8], around: &Step, env: Env<'_>) -> Read {
     let script = shell::parse(text);
     let reader = Reader { around, env };
     let steps = script.commands.iter().map(|simple| {
-        let own = script.text_for(simple).map(|word| reader.bytes(word));
-        let input = own.or_else(|| around.input.clone().filter(|_| simple.input == Input::Inherited));
-        reader.step(simple, input)
+        let (input, input_from) = reader.input(&script, simple);
+        Step { input, input_from, ..reader.step(simple) }
     });
     Read { steps: steps.collect(), complete: script.complete }
 }
@@ -34,7 +34,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn step(&self, simple: &Simple, input: Option<Vec<u8>>) -> Step {
+    fn step(&self, simple: &Simple) -> Step {
         let mut words = simple.words.iter().map(|word| self.word(word));
         let program = words.next().unwrap_or_default();
         let name = Path::new(&program).file_name().unwrap_or(&program).to_owned();
@@ -55,10 +55,49 @@ impl Reader<'_> {
                     append: redirection.kind == Kind::Append,
                 })
                 .collect(),
-            input,
             in_script: true,
             ..self.around.clone()
         }
+    }
+
+    /// What comes in by standard input: a text, or files of this machine.
+    fn input(&self, script: &Script, simple: &Simple) -> (Option<Vec<u8>>, Vec<PathBuf>) {
+        let mut simple = simple;
+        // A pipe goes forwards, so this ends; the bound is for who reads it.
+        for _ in 0..script.commands.len() {
+            if let Some(text) = script.text_for(simple) {
+                return (Some(self.bytes(text)), Vec::new());
+            }
+            match simple.input {
+                Input::Inherited => return (self.around.input.clone(), self.around.input_from.clone()),
+                Input::Redirection(command, place) => {
+                    let from = script.commands.get(command).and_then(|command| command.redirections.get(place));
+                    let file = from.filter(|from| from.kind == Kind::Read).map(|from| self.word(&from.target));
+                    return (None, self.files(script.commands.get(command), file));
+                }
+                Input::Pipe(Some(before)) => {
+                    let Some(before) = script.commands.get(before) else { break };
+                    let step = self.step(before);
+                    match piped::said(step.name(), &step.args) {
+                        Said::Text(text) => return (Some(text), Vec::new()),
+                        Said::Files(files) => return (None, self.files(Some(before), files)),
+                        Said::Input => simple = before,
+                        Said::Unknown => break,
+                    }
+                }
+                Input::Pipe(None) | Input::Unknown => break,
+            }
+        }
+        (None, Vec::new())
+    }
+
+    /// Files as the command that opens them names them; on another host and in a container there are none of ours.
+    fn files(&self, opened: Option<&Simple>, files: impl IntoIterator<Item = OsString>) -> Vec<PathBuf> {
+        let Some(opened) = opened.filter(|_| self.around.host.is_none() && !self.around.inside) else {
+            return Vec::new();
+        };
+        let directory = self.directory(&opened.directory);
+        files.into_iter().map(|file| directory.join(file)).collect()
     }
 
     fn directory(&self, directory: &Directory) -> PathBuf {

@@ -10,8 +10,12 @@ use crate::terms::{may_hold_a_secret, percent_encode};
 /// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
 pub(super) const UNKNOWN: u8 = 0x1a;
 
+/// What stands for the standard input of the line that was typed.
+pub const STDIN: &str = "/dev/stdin";
+
 /// Whether the whole of a word is known before it runs.
-pub(super) fn is_known(word: &OsStr) -> bool {
+#[must_use]
+pub fn is_known(word: &OsStr) -> bool {
     !word.as_encoded_bytes().contains(&UNKNOWN)
 }
 
@@ -37,6 +41,10 @@ pub(super) struct Step {
     pub(super) redirected: Vec<Redirected>,
     /// What it reads from standard input, where the line says it.
     pub(super) input: Option<Vec<u8>>,
+    /// Files of this machine that come in by standard input, where the line names them.
+    pub(super) input_from: Vec<PathBuf>,
+    /// It runs in a container: its files are none of this machine's.
+    pub(super) inside: bool,
     /// It is started inside of a script, so that its redirections are still to come.
     pub(super) in_script: bool,
     /// What it starts cannot be stopped from here.
@@ -65,6 +73,8 @@ impl Step {
             host: None,
             redirected: Vec::new(),
             input: None,
+            input_from: vec![STDIN.into()],
+            inside: false,
             in_script: false,
             escapes: false,
         }

@@ -68,6 +68,9 @@ fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
     if launcher.shell {
         return Some(shell(step));
     }
+    if launcher.inside {
+        return in_container(launcher, step, book);
+    }
     let args = behind_subcommand(launcher, &step.args)?;
     let mut line = Line::default();
     let level = Level {
@@ -191,6 +194,19 @@ fn shell(step: &Step) -> Inner {
         }
         _ => Inner::Nothing,
     }
+}
+
+/// `docker exec [OPTIONS] CONTAINER COMMAND…`
+fn in_container(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
+    let line = grammar::read(book.program(step.name()), &step.args);
+    let starts = launcher.subcommand.as_ref().is_none_or(|wanted| wanted.has(&line.path));
+    if !starts || line.is_any_on(&launcher.unless) {
+        return None;
+    }
+    let words: Vec<OsString> = line.operands.iter().skip(launcher.skip).map(|&word| word.to_owned()).collect();
+    let inside =
+        Step { inside: true, cwd: nowhere(), env: Vec::new(), redirected: Vec::new(), escapes: true, ..step.clone() };
+    Some(command(&words, inside, launcher))
 }
 
 /// The same on another host, where its files, its environment and its directory are others.

@@ -21,6 +21,8 @@ pub struct Claim {
     pub cwd: PathBuf,
     /// It runs on this other host.
     pub host: Option<String>,
+    /// The files by whose writing the rule came to it; none: by something else.
+    pub written: Vec<PathBuf>,
 }
 
 /// A name, or how to find it.

@@ -40,6 +40,12 @@ pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings
     .map_err(|error| report::no_session(&error))
 }
 
+/// What the session is called, for settings that count for some sessions alone. Who makes no sense is called nothing.
+#[must_use]
+pub fn session_names(context: &Context, option: Option<SessionId>) -> Vec<String> {
+    session(context, option).map(|session| session.names(&env_of(context))).unwrap_or_default()
+}
+
 /// The store. It is told first what it could not be told before, if there is anything.
 ///
 /// # Errors

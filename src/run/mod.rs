@@ -33,7 +33,7 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
-pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
+pub use entry::{Context, env_of, open_store, outside, retry_witness, session, session_names, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use options::Options;
 pub use proof::fault_of;
@@ -157,7 +157,8 @@ pub fn refuse_unnamed(error: &NamingError) -> Exit {
 /// A rule asks for the name of a secret, and nobody says it; or the environment says what is none.
 pub fn named(context: &Context, class: &Classification, typed: &[ResourceName]) -> Result<Vec<ResourceName>, Exit> {
     let mut named = typed.to_vec();
-    let holds = class.asks || !typed.is_empty() || !class.writes.is_empty() || !class.claims.is_empty();
+    let locks = !class.writes.is_empty() || !class.claims.is_empty() || !class.zones.is_empty();
+    let holds = class.asks || !typed.is_empty() || locks;
     if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
         let bytes = secret.as_encoded_bytes();
         if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
@@ -181,7 +182,16 @@ fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
 
 /// What the plan may ask of the world.
 pub fn world<'a>(context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
-    plan::World { env, is_python: Box::new(stack::is_python(context)), stack_of: Box::new(stack::lookup(context)) }
+    // Only zones about SQL care where standard input comes from; the look costs a few microseconds.
+    let asks = context.book.zones().iter().any(|zone| !zone.sql.is_empty());
+    let stdin = if asks { context.invocation.stdin() } else { None };
+    plan::World {
+        env,
+        is_python: Box::new(stack::is_python(context)),
+        stack_of: Box::new(stack::lookup(context)),
+        book: &context.book,
+        stdin,
+    }
 }
 
 /// What the command line would change.

@@ -103,7 +103,9 @@ fn fate(facts: &Facts<'_>, part: Part, how: &str) -> Fate {
         Part::Files if keep == Keep::Always => (stays(how.to_owned(), facts.ttl, false), Some(false)),
         Part::Files => (stays(format!("{how}; every byte is as before"), facts.ttl, true), None),
         // Nothing here can tell what it has changed, so it counts as having changed something.
-        Part::Rule => (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(facts.holds.keep_for), false), Some(false)),
+        Part::Rule => {
+            (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(facts.holds.keep_for), false), Some(false))
+        }
         Part::Hand if facts.keep_asked => (stays(how.to_owned(), facts.holds.keep_for, false), Some(false)),
         Part::Hand => (Ending::Release(Ended::Failed), None),
     };

@@ -53,7 +53,9 @@ fn every_built_in_rule_has_three_cases_that_lock() {
         *locks.entry(rule.as_str().unwrap_or_default().to_owned()).or_default() += 1;
     }
     let few = |rule: &&locked::rules::Rule| locks.get(&rule.name).is_none_or(|count| *count < 3);
-    let few: Vec<_> = tables.rule.iter().filter(few).map(|rule| rule.name.as_str()).collect();
+    // What is off until it is switched on has cases of its own.
+    let ready = tables.rule.iter().filter(|rule| rule.pack.is_none());
+    let few: Vec<_> = ready.filter(few).map(|rule| rule.name.as_str()).collect();
     assert!(few.is_empty(), "fewer than three cases that lock: {few:?}");
 }
 

@@ -86,6 +86,18 @@ fn the_program_finds_what_it_holds_in_its_environment() {
     assert!(later.trim().parse::<i64>().expect("a number") > tokens[0], "tokens grow");
 }
 
+#[test]
+fn what_is_held_together_is_given_back_in_reverse() {
+    let stage = Stage::new();
+    silent(stage.locked(1).args(["-r", "zone:T", "-r", "zone:M", "-r", "zone:D", "true"]));
+    silent(stage.locked(1).args(["-r", "zone:A", "true"]));
+    let history = silent(stage.locked(1).args(["history", "--json"]));
+    let history: serde_json::Value = serde_json::from_str(&history).expect("JSON");
+    let names = history.as_array().expect("a list").iter().map(|lease| lease["resource"].as_str().expect("a name"));
+    // Newest first: of those that were held together, D was taken first and ended last.
+    assert_eq!(names.collect::<Vec<_>>(), ["zone:A", "zone:D", "zone:M", "zone:T"]);
+}
+
 fn in_place(stage: &Stage, session: u32, word: &str) -> std::process::Command {
     let mut command = stage.locked(session);
     command.args(["-n", "sops", word, "-i"]).args(DOTENV).arg(FILE);

@@ -167,3 +167,17 @@ fn the_label_says_who_and_where() {
     assert_eq!(label(&Machine::chain(&["systemd", "i:bash*", "locked"]), &[user]), "ana@ws-1");
     assert_eq!(label(&cron_job(), &[]), "unknown@ws-1");
 }
+
+#[test]
+fn a_session_is_called_by_its_variable_its_label_and_its_identity() {
+    let env = [("CLAUDE_CODE_SESSION_ID", "OC")];
+    let look = |name: &str| env.iter().find(|(own, _)| *own == name).map(|(_, value)| value.into());
+    let session = identified(&agent(), &env).expect("a session");
+    let names = session.names(&look);
+    for name in ["OC", "claude", "claude@ws-1", &session.id.whole(), &session.id.short()] {
+        assert!(names.iter().any(|own| own == name), "{name} is not in {names:?}");
+    }
+    let anchored = identified(&agent(), &[]).expect("a session").names(&look);
+    assert!(!anchored.contains(&"OC".to_owned()), "the variable of somebody else names nobody: {anchored:?}");
+    assert!(!anchored.iter().any(String::is_empty));
+}

@@ -7,13 +7,18 @@ pub(super) struct Division {
     pub(super) programs: &'static [&'static str],
     /// The tables, in TOML.
     pub(super) text: &'static str,
+    /// The pack that it is: it counts as a whole, where the settings switch it on.
+    pub(super) pack: Option<&'static str>,
 }
 
 /// The division of what runs on other hosts; it has rules for any program.
 pub(super) const SERVER: usize = 0;
 
+/// The division of the rotation pack; it has rules for any program.
+pub(super) const ROTATION: usize = 6;
+
 /// Every division. A program stands in one.
-pub(super) const DIVISIONS: [Division; 5] = [
+pub(super) const DIVISIONS: [Division; 7] = [
     Division {
         programs: &[
             "systemctl",
@@ -36,12 +41,14 @@ pub(super) const DIVISIONS: [Division; 5] = [
             "monit",
         ],
         text: include_str!("../built_in/server.toml"),
+        pack: None,
     },
     Division {
         programs: &["docker", "docker-compose", "podman", "podman-compose"],
         text: include_str!("../built_in/docker.toml"),
+        pack: None,
     },
-    Division { programs: &["gh"], text: include_str!("../built_in/gh.toml") },
+    Division { programs: &["gh"], text: include_str!("../built_in/gh.toml"), pack: None },
     Division {
         programs: &[
             "env",
@@ -116,6 +123,7 @@ pub(super) const DIVISIONS: [Division; 5] = [
             "dumb-init",
         ],
         text: include_str!("../built_in/launchers.toml"),
+        pack: None,
     },
     Division {
         programs: &[
@@ -153,6 +161,7 @@ pub(super) const DIVISIONS: [Division; 5] = [
             "patch",
             "yq",
             "crudini",
+            "sudoedit",
             "put",
             "reput",
             "rename",
@@ -165,5 +174,16 @@ pub(super) const DIVISIONS: [Division; 5] = [
             "openssl",
         ],
         text: include_str!("../built_in/writers.toml"),
+        pack: None,
+    },
+    Division {
+        programs: &["psql", "kubectl", "oc", "crontab"],
+        text: include_str!("../built_in/sql.toml"),
+        pack: None,
+    },
+    Division {
+        programs: &["mongosh", "mongo", "aws", "vault", "bao", "wrangler", "vercel", "vc", "gcloud", "az"],
+        text: include_str!("../built_in/rotation.toml"),
+        pack: Some("rotation"),
     },
 ];

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -28,6 +29,21 @@ impl Glob {
     pub fn fits_line(&self, line: &[u8]) -> bool {
         let plain = |text: &[u8]| text.iter().map(|&byte| if byte == b'/' { 0 } else { byte }).collect::<Vec<u8>>();
         fast_glob::glob_match(plain(self.0.as_bytes()), plain(line))
+    }
+
+    /// Whether a file fits: by its absolute path, by its last part, or, for a glob that begins in neither way, by its
+    /// path below the root of its repository. `X/**` fits X as well.
+    #[must_use]
+    pub fn fits_file(&self, absolute: &Path, inside: Option<&Path>) -> bool {
+        let absolute = absolute.as_os_str();
+        if !self.0.contains('/') {
+            return self.fits_path(absolute);
+        }
+        let rooted = self.0.starts_with('/') || self.0.starts_with("**/");
+        let Some(path) = (if rooted { Some(absolute) } else { inside.map(Path::as_os_str) }) else { return false };
+        let path = path.as_encoded_bytes();
+        let directory = self.0.strip_suffix("/**").filter(|directory| !directory.is_empty());
+        self.fits(path) || directory.is_some_and(|directory| fast_glob::glob_match(directory.as_bytes(), path))
     }
 
     /// Whether a path fits; `.env` fits `/opt/app/.env`.

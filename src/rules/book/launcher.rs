@@ -59,4 +59,8 @@ pub struct Launcher {
     /// What it starts belongs to another user and cannot be stopped from here.
     #[serde(default)]
     pub remote: bool,
+    /// What it starts runs in a container: the files there are none of this machine's. It is read by the grammar of its
+    /// program, so that `subcommand` may have several words, and begins behind `skip` operands.
+    #[serde(default)]
+    pub inside: bool,
 }

@@ -7,30 +7,43 @@
 mod built_in;
 mod glob;
 mod launcher;
+mod paths;
 mod program;
+mod rotation;
 mod rule;
+mod safe;
 mod span;
+mod sql;
 mod tables;
 mod template;
 mod writer;
+mod zone;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub use glob::Glob;
 pub use launcher::Launcher;
+pub use paths::Paths;
 pub use program::Program;
+pub use rotation::Rotation;
 pub use rule::{Expression, Place, Rule};
+pub use safe::Safe;
 pub use span::Span;
+pub use sql::SqlTeller;
 pub use tables::{Several, Tables};
 pub use template::{Field, Filter, Part, Template};
 pub use writer::Writer;
+pub use zone::{Stale, Zone};
 
 /// Every rule that counts: the built-in ones, and those of the settings before them.
 #[derive(Debug, Default)]
 pub struct Book {
     own: Tables,
     hosts: BTreeMap<String, String>,
+    packs: Vec<String>,
+    session: Vec<String>,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
@@ -41,11 +54,54 @@ impl Book {
         Self::default()
     }
 
+    /// The packs of built-in rules that are off until the settings switch them on.
+    pub const PACKS: [&str; 1] = ["rotation"];
+
     /// With the tables of the settings, which count before the built-in ones: what has the name of a built-in one
     /// replaces it. `hosts` maps names of hosts to the one that is meant.
     #[must_use]
     pub fn with(own: Tables, hosts: BTreeMap<String, String>) -> Self {
         Self { own, hosts, ..Self::default() }
+    }
+
+    /// With these of [`Book::PACKS`] switched on.
+    #[must_use]
+    pub fn with_packs(self, packs: Vec<String>) -> Self {
+        Self { packs, ..self }
+    }
+
+    /// For a session with these names. Before anybody says who acts, what is safe for some sessions is safe for none;
+    /// `names` is asked only where that makes a difference, since it takes a look at the processes above us.
+    #[must_use]
+    pub fn for_session(mut self, names: impl FnOnce() -> Vec<String>) -> Self {
+        if self.own.safe.iter().any(|safe| safe.sessions.is_some()) {
+            self.session = names();
+        }
+        self
+    }
+
+    /// The zones, in the order in which they are written.
+    #[must_use]
+    pub fn zones(&self) -> &[Zone] {
+        &self.own.zone
+    }
+
+    /// The rotations.
+    #[must_use]
+    pub fn rotations(&self) -> &[Rotation] {
+        &self.own.rotation
+    }
+
+    /// Whether there are safe paths for this session.
+    #[must_use]
+    pub fn has_safe(&self) -> bool {
+        self.own.safe.iter().any(|safe| safe.is_for(&self.session))
+    }
+
+    /// Whether writing this file wants nothing. Both paths are physical; `inside` begins at the root of its repository.
+    #[must_use]
+    pub fn is_safe(&self, absolute: &Path, inside: Option<&Path>) -> bool {
+        self.own.safe.iter().any(|safe| safe.is_for(&self.session) && safe.paths.has(absolute, inside))
     }
 
     /// With a test's own tables.
@@ -78,6 +134,11 @@ impl Book {
         self.own.launcher.iter().chain(built_in).filter(move |launcher| launcher.program.has(name))
     }
 
+    /// Whether it starts other programs on this machine, and is nothing besides.
+    pub(super) fn launches_here(&self, name: &str) -> bool {
+        self.launchers(name).any(|launcher| !launcher.inside)
+    }
+
     /// Whether it starts other programs at all.
     pub(super) fn launches(&self, name: &str) -> bool {
         self.launchers(name).next().is_some()
@@ -89,23 +150,33 @@ impl Book {
         self.own.writer.iter().chain(built_in).filter(move |writer| writer.program.has(name))
     }
 
+    /// How a program is told SQL.
+    pub(super) fn sql(&self, name: &str) -> impl Iterator<Item = &SqlTeller> {
+        let built_in = self.division(name).into_iter().flat_map(|tables| &tables.sql);
+        self.own.sql.iter().chain(built_in).filter(move |teller| teller.program.has(name))
+    }
+
     /// The rules that a command of this name, here or on another host, can meet; those of the settings first.
     pub(super) fn rules<'b>(&'b self, name: &'b str, remote: bool) -> impl Iterator<Item = &'b Rule> {
-        let anywhere = remote.then(|| self.tables(built_in::SERVER));
         let division = self.division(name);
-        let tables =
-            division.into_iter().chain(anywhere.filter(|tables| !division.is_some_and(|it| std::ptr::eq(it, *tables))));
+        let whole = [(built_in::SERVER, remote), (built_in::ROTATION, self.is_on(built_in::ROTATION))];
+        let others = whole.into_iter().filter(|(_, counts)| *counts).map(|(at, _)| self.tables(at));
+        let others = others.filter(move |tables| !division.is_some_and(|it| std::ptr::eq(it, *tables)));
         let replaced = |rule: &Rule| self.own.rule.iter().any(|own| own.name == rule.name);
-        let built_in = tables.flat_map(|tables| &tables.rule).filter(move |rule| !replaced(rule));
-        self.own
-            .rule
-            .iter()
-            .chain(built_in)
-            .filter(move |rule| rule.enabled && rule.program.as_ref().is_none_or(|program| program.has(name)))
+        let built_in = division.into_iter().chain(others).flat_map(|tables| &tables.rule);
+        let built_in = built_in.filter(move |rule| !replaced(rule));
+        let counts = |rule: &&Rule| rule.enabled && rule.pack.as_ref().is_none_or(|pack| self.packs.contains(pack));
+        let rules = self.own.rule.iter().chain(built_in).filter(counts);
+        rules.filter(move |rule| rule.program.as_ref().is_none_or(|program| program.has(name)))
     }
 
     fn division(&self, name: &str) -> Option<&Tables> {
-        built_in::DIVISIONS.iter().position(|division| division.programs.contains(&name)).map(|at| self.tables(at))
+        let at = built_in::DIVISIONS.iter().position(|division| division.programs.contains(&name))?;
+        self.is_on(at).then(|| self.tables(at))
+    }
+
+    fn is_on(&self, at: usize) -> bool {
+        built_in::DIVISIONS[at].pack.is_none_or(|pack| self.packs.iter().any(|on| on == pack))
     }
 
     fn tables(&self, at: usize) -> &Tables {
@@ -117,25 +188,4 @@ impl Book {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_division_can_be_read_and_is_about_its_programs_alone() {
-        let mut seen: Vec<&str> = Vec::new();
-        for division in &built_in::DIVISIONS {
-            let tables = Tables::read(division.text).unwrap_or_else(|error| panic!("{:?}: {error}", division.programs));
-            let rules = tables.rule.iter().filter_map(|rule| rule.program.as_ref());
-            let names = tables.program.iter().map(|program| &program.name).chain(rules);
-            let names = names.chain(tables.launcher.iter().map(|launcher| &launcher.program));
-            let names = names.chain(tables.writer.iter().map(|writer| &writer.program));
-            for name in names.flat_map(Several::iter).filter(|name| *name != "sops") {
-                assert!(division.programs.contains(&name), "{name} is not listed for its division");
-            }
-            for program in division.programs {
-                assert!(!seen.contains(program), "{program} stands in two divisions");
-                seen.push(program);
-            }
-        }
-    }
-}
+mod tests;

@@ -15,6 +15,8 @@ pub struct Rule {
     /// False: it does not count (for switching a built-in rule off).
     #[serde(default = "yes")]
     pub enabled: bool,
+    /// The pack that it belongs to; it counts only where the settings switch that on.
+    pub pack: Option<String>,
     /// The program's names; none: any program.
     pub program: Option<Several>,
     /// The sub-command, its words divided by a space.
@@ -162,6 +164,16 @@ pub enum KeepText {
     Always,
 }
 
+impl KeepText {
+    pub(super) fn keep(self) -> policy::Keep {
+        match self {
+            Self::Never => policy::Keep::Never,
+            Self::Changed => policy::Keep::Changed,
+            Self::Always => policy::Keep::Always,
+        }
+    }
+}
+
 impl Rule {
     /// On what terms it holds.
     #[must_use]
@@ -175,11 +187,7 @@ impl Rule {
                 Some(CanaryText::Switch(false)) => policy::Canary::Off,
                 Some(CanaryText::Command(words)) => policy::Canary::Command(words.clone()),
             },
-            keep: self.keep.map(|keep| match keep {
-                KeepText::Never => policy::Keep::Never,
-                KeepText::Changed => policy::Keep::Changed,
-                KeepText::Always => policy::Keep::Always,
-            }),
+            keep: self.keep.map(KeepText::keep),
             keep_for: span(&self.keep_for),
             hold_for: span(&self.hold_for),
             follow: None,

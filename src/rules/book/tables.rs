@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Launcher, Program, Rule, Writer};
+use super::{Launcher, Program, Rotation, Rule, Safe, SqlTeller, Writer, Zone};
 
 /// Everything that a file says of programs.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -18,9 +18,21 @@ pub struct Tables {
     /// What writes files.
     #[serde(default)]
     pub writer: Vec<Writer>,
+    /// What is told SQL.
+    #[serde(default)]
+    pub sql: Vec<SqlTeller>,
     /// What is locked.
     #[serde(default)]
     pub rule: Vec<Rule>,
+    /// Places that one at a time may change.
+    #[serde(default)]
+    pub zone: Vec<Zone>,
+    /// Files that lock nothing.
+    #[serde(default)]
+    pub safe: Vec<Safe>,
+    /// Secrets and what holds them.
+    #[serde(default)]
+    pub rotation: Vec<Rotation>,
 }
 
 impl Tables {

@@ -1,0 +1,133 @@
+//! Which zones a line enters: what the rules saw in its words, and what stands in the files that it writes, reads or
+//! hands to a database.
+//!
+//! A file that cannot be looked at (of another host, of another user, too long) counts as one whose content fits: then
+//! people wait for each other without need, instead of writing over each other.
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::content::{self, Content};
+use super::{World, places};
+use crate::naming::{self, Place};
+use crate::rules::{Classification, Deed, Policy, Zone, is_known};
+use crate::terms::percent_encode;
+
+/// A zone that is entered, and how.
+pub(super) struct Entered<'b> {
+    pub(super) zone: &'b Zone,
+    /// What enters it does not stop with our processes; as far as the files say it.
+    pub(super) remote: bool,
+    how: String,
+}
+
+impl Entered<'_> {
+    /// One sentence for `explain`.
+    pub(super) fn reason(&self) -> String {
+        format!("it enters the zone {} {}", self.zone.name, self.how)
+    }
+}
+
+/// Finds them, in the byte order of their names. `used` are Compose files: they are not written, but what they say is
+/// what is done.
+pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &World<'b>) -> Vec<Entered<'b>> {
+    let zones = world.book.zones();
+    if zones.is_empty() {
+        return Vec::new();
+    }
+    let files = files(&class.deeds, used, zones, world);
+    let told = OnceCell::new();
+    let mut entered: Vec<Entered<'b>> = zones
+        .iter()
+        .filter_map(|zone| {
+            let by_line = class.zones.get(&zone.name).map(|how| (*how).to_owned());
+            let with: Vec<&Touched> = files.iter().filter(|file| file.enters(zone)).collect();
+            // A server goes on with a statement when the program that sent it is stopped.
+            let sent = {
+                let told = told.get_or_init(|| content::told(&class.deeds, world));
+                !zone.sql.is_empty() && (told.cut_short || told.texts.iter().any(|text| zone.has_sql(text)))
+            };
+            let by_file = with.first().map(|file| file.how());
+            let how = by_line.or(by_file).or_else(|| sent.then(|| "by the SQL in a file".to_owned()))?;
+            let remote = sent || with.iter().any(|file| file.beyond);
+            Some(Entered { zone, remote, how })
+        })
+        .collect();
+    entered.sort_by(|one, two| one.zone.name.cmp(&two.zone.name));
+    entered.dedup_by(|one, two| one.zone.name == two.zone.name);
+    entered
+}
+
+/// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held
+/// says that something may be given back before the end.
+pub(super) fn terms(policy: Policy, entered: &[Entered<'_>]) -> Policy {
+    entered.iter().fold(policy, |policy, entered| {
+        let give_back = policy.give_back;
+        Policy { give_back, ..policy.and(entered.zone.policy.clone()) }
+    })
+}
+
+/// A file that is touched.
+struct Touched {
+    path: PathBuf,
+    letters: PathBuf,
+    places: Vec<Place>,
+    wrote: bool,
+    /// It lies where nobody here can look.
+    elsewhere: bool,
+    /// What touches it does not stop with our processes.
+    beyond: bool,
+    content: OnceCell<Content>,
+}
+
+impl Touched {
+    fn enters(&self, zone: &Zone) -> bool {
+        let named = zone.has_path(&self.letters, None)
+            || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
+        named && (self.wrote || zone.reads) && self.fits(zone)
+    }
+
+    fn how(&self) -> String {
+        let name = self.letters.file_name().unwrap_or_default().as_encoded_bytes();
+        let told = !naming::is_likely_a_value(&self.letters);
+        if told { format!("with {}", percent_encode(name)) } else { "with a file".to_owned() }
+    }
+
+    fn fits(&self, zone: &Zone) -> bool {
+        if zone.content.is_empty() {
+            return true;
+        }
+        match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.path) }) {
+            Content::Missing => false,
+            Content::Unseen => true,
+            Content::Text { text, whole } => zone.has_content(text) || !whole,
+        }
+    }
+}
+
+fn files(deeds: &[Deed], used: &[PathBuf], zones: &[Zone], world: &World<'_>) -> Vec<Touched> {
+    if zones.iter().all(|zone| zone.paths.is_empty()) {
+        return Vec::new();
+    }
+    let by = |deed: &Deed, path: &PathBuf, wrote| (path.clone(), wrote, deed.host.is_some(), deed.beyond);
+    let by_deeds = deeds.iter().filter(|deed| !deed.inside).flat_map(|deed| {
+        let writes = deed.writes.iter().map(move |path| by(deed, path, true));
+        writes.chain(deed.reads.iter().map(move |path| by(deed, path, false)))
+    });
+    // An engine goes on when the client is stopped.
+    let by_compose = used.iter().map(|path| (path.clone(), true, false, true));
+    let all: BTreeSet<_> = by_deeds.chain(by_compose).collect();
+    let wanted = all.into_iter().filter(|(path, _, elsewhere, _)| *elsewhere || !places::is_safe(path, world.book));
+    let touched = wanted.map(|(path, wrote, elsewhere, beyond)| Touched {
+        letters: places::by_its_letters(&path),
+        places: if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(&path) },
+        content: OnceCell::new(),
+        path,
+        wrote,
+        elsewhere,
+        beyond,
+    });
+    touched.collect()
+}

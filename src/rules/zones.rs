@@ -1,0 +1,102 @@
+//! Which zones a line enters, as far as the line itself says it: by its words, and by the SQL in them. What stands in
+//! files, the plan looks at.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use super::book::Book;
+use super::decide::Wants;
+use super::grammar::{self, Line};
+use super::sql::{bare_sql, included};
+use super::step::{STDIN, Step, is_known};
+use super::wanted::Filling;
+use super::{Classification, Command, Deed, Told};
+
+/// Words beyond this are values; no glob for a line is about them.
+const LONGEST_LINE: usize = 64 * 1024;
+/// The longest path that a system takes.
+const LONGEST_PATH: usize = 4096;
+
+/// What zones look at in one command.
+pub(super) fn deed(step: &Step, wants: &Wants, book: &Book, command: &Command<'_>) -> Deed {
+    let mut deed = Deed {
+        name: step.name.clone(),
+        args: step.args.clone(),
+        cwd: step.cwd.clone(),
+        host: step.host.clone(),
+        inside: step.inside,
+        beyond: step.escapes || step.host.is_some() || step.inside,
+        writes: wants.touched.clone(),
+        input: step.input.clone(),
+        ..Deed::default()
+    };
+    if book.zones().is_empty() {
+        return deed;
+    }
+    // Where the typed line's own output goes, the shell has decided before us.
+    deed.writes.extend(command.stdout.filter(|_| !step.in_script && !step.inside).map(|stdout| stdout.path.clone()));
+    let line = grammar::read(book.program(step.name()), &step.args);
+    if book.zones().iter().any(|zone| zone.reads) && !step.inside {
+        deed.reads = reads(step, &line);
+    }
+    if book.zones().iter().any(|zone| !zone.sql.is_empty()) {
+        deed.sql = told(step, &line, book, command);
+    }
+    deed
+}
+
+/// Every word that may name a file, and what comes in by standard input.
+fn reads(step: &Step, line: &Line<'_>) -> Vec<PathBuf> {
+    let words = line.operands.iter().copied().chain(line.all_values());
+    let words = words.filter(|word| !word.is_empty() && word.len() <= LONGEST_PATH && is_known(word));
+    words.map(|word| step.path(word)).chain(step.input_from.iter().cloned()).collect()
+}
+
+/// The SQL that the line has, and where more of it stands.
+fn told(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
+    let mut told = Told::default();
+    let filling = Filling { step, line, caught: &[], env: command.env };
+    for teller in book.sql(step.name()) {
+        let is_it = teller.subcommand.as_ref().is_none_or(|wanted| wanted.has(&line.path));
+        if !is_it || line.is_any_on(&teller.unless) {
+            continue;
+        }
+        let texts = teller.text.iter().flat_map(|template| filling.words(template));
+        told.texts.extend(texts.map(|text| text.as_encoded_bytes().to_vec()));
+        let files: Vec<_> = teller.file.iter().flat_map(|template| filling.words(template)).collect();
+        let by_input = files.iter().any(|file| file == "-" || file == STDIN);
+        if by_input || (teller.input && told.texts.is_empty() && files.is_empty()) {
+            told.texts.extend(step.input.clone());
+            told.input.extend(step.input_from.iter().cloned());
+        }
+        told.files.extend(files.iter().filter(|file| *file != "-" && *file != STDIN).map(|file| step.path(file)));
+    }
+    let more = told.texts.iter().flat_map(|text| included(text));
+    let more: Vec<PathBuf> = more.map(|(name, _)| step.path(OsStr::new(&*String::from_utf8_lossy(&name)))).collect();
+    told.files.extend(more);
+    told
+}
+
+/// Notes the zones that the words of one command enter.
+pub(super) fn enter(step: &Step, deed: &Deed, book: &Book, class: &mut Classification) {
+    if book.zones().is_empty() {
+        return;
+    }
+    let mut line = step.words();
+    line.truncate(LONGEST_LINE);
+    let bare: Vec<Vec<u8>> = deed.sql.texts.iter().map(|text| bare_sql(text)).collect();
+    for zone in book.zones() {
+        let by_sql = bare.iter().any(|text| zone.has_sql(text));
+        if !by_sql && !zone.has_command(&line) {
+            continue;
+        }
+        // A server goes on with a statement when the program that sent it is stopped.
+        class.remote |= by_sql || deed.beyond;
+        class.zones.entry(zone.name.clone()).or_insert(if by_sql { "by its SQL" } else { "by its words" });
+    }
+    let sql_elsewhere = (step.inside || step.host.is_some()) && !deed.sql.files.is_empty();
+    if sql_elsewhere {
+        class.notes.push(format!("{} reads SQL where it cannot be looked at", step.shown()));
+    }
+}
