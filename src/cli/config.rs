@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod row;
+mod rules;
 mod show;
 mod trust;
 
@@ -17,6 +18,7 @@ use super::verbs::ConfigVerbs;
 pub(super) fn config(context: &Context, options: &RunOptions, matches: &ArgMatches, verb: &ConfigVerbs) -> Exit {
     let done = match verb {
         ConfigVerbs::Show(verb) => show::show(context, options, matches, verb),
+        ConfigVerbs::Rules => Ok(rules::rules()),
         ConfigVerbs::Trust(verb) => trust::trust(context, verb),
     };
     done.unwrap_or_else(|exit| exit)

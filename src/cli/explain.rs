@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
 use crate::program;
-use crate::rules::{self, Canary, Change, Command, Follow};
+use crate::rules::{Canary, Change, Command, Follow};
 use crate::run::{self, Context, Options};
 use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 
@@ -31,7 +31,11 @@ pub(super) fn explain(
     let name = std::path::Path::new(word).file_name().unwrap_or(word);
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
-    let class = rules::classify(&Command { name, args, cwd, env: &env, stdout: None }, &context.book);
+    let command = Command { name, args, cwd, env: &env, stdout: None };
+    let (class, book) = match run::classified(context, &command) {
+        Ok(classified) => classified,
+        Err(exit) => return exit,
+    };
     let by_hand = match run::named(context, &class, by_hand) {
         Ok(named) => named,
         Err(exit) => return exit,
@@ -40,7 +44,7 @@ pub(super) fn explain(
     let rule = rule.as_deref();
     let said = run::said_scope(context);
     let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
-    let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &env), &mut namer) {
+    let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &book, &env), &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
     };

@@ -12,7 +12,6 @@ use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
-use crate::rules::Book;
 use crate::run::{self, Account, Context, Options};
 use crate::terms::ResourceName;
 
@@ -34,14 +33,12 @@ pub fn main(invocation: Invocation) -> Exit {
     };
     let args = invocation.args.clone();
     let clock = std::sync::Arc::new(SystemClock::new());
-    let book = book(&invocation);
     let context = Context {
         invocation,
         clock,
         voice: Voice::Ready,
         ourselves,
         account: Account::default(),
-        book,
         store: None,
         advisory: false,
         shelf: Shelf::default(),
@@ -50,17 +47,6 @@ pub fn main(invocation: Invocation) -> Exit {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
     }
-}
-
-/// The rules. A build that checks its assertions takes a test's own besides, from a variable: how a run follows a rule's
-/// terms is tried with rules that nobody needs.
-fn book(invocation: &Invocation) -> Book {
-    #[cfg(debug_assertions)]
-    if let Some(text) = invocation.var("LOCKED_TRIAL_RULES") {
-        return Book::of_a_test(&text.to_string_lossy());
-    }
-    let _in_use = invocation;
-    Book::new()
 }
 
 fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit {

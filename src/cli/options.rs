@@ -221,6 +221,3 @@ impl RunOptions {
         if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(ready)) }
     }
 }
-
-/// The keys of [`Times`](crate::terms::Times).
-const TIMES: [Key; 4] = [Key::Ttl, Key::Heartbeat, Key::RenewDeadline, Key::Grace];

@@ -11,7 +11,7 @@ use crate::terms::Digest;
 use super::{ConfigError, Layer};
 
 /// No settings are longer.
-const LONGEST: u64 = 1024 * 1024;
+pub(super) const LONGEST: u64 = 1024 * 1024;
 
 /// The text of a file.
 #[derive(Clone)]

@@ -49,10 +49,18 @@ pub enum Key {
     GhHoldFor,
     /// Is the triggered workflow waited for?
     GhFollow,
+    /// Packs of built-in rules that are switched on.
+    Packs,
     /// `[[rule]]`.
     Rule,
     /// `[[program]]`.
     Program,
+    /// `[[launcher]]`.
+    Launcher,
+    /// `[[writer]]`.
+    Writer,
+    /// `[[sql]]`.
+    Sql,
     /// `[[zone]]`.
     Zone,
     /// `[[safe]]`.
@@ -78,7 +86,7 @@ pub(super) enum Untrusted {
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 29] = [
         Self::Scope,
         Self::Store,
         Self::Wait,
@@ -99,8 +107,12 @@ impl Key {
         Self::GhWorkflows,
         Self::GhHoldFor,
         Self::GhFollow,
+        Self::Packs,
         Self::Rule,
         Self::Program,
+        Self::Launcher,
+        Self::Writer,
+        Self::Sql,
         Self::Zone,
         Self::Safe,
         Self::Rotation,
@@ -160,8 +172,12 @@ impl Key {
             Self::GhWorkflows => ("gh.workflows", Added, ""),
             Self::GhHoldFor => ("gh.hold_for", Nothing, "it says how long others are kept out"),
             Self::GhFollow => ("gh.follow", Nothing, "it runs a command"),
+            Self::Packs => ("packs", Added, ""),
             Self::Rule => ("[[rule]]", Added, "it would replace a rule that is there"),
             Self::Program => ("[[program]]", Added, "it would replace how a program is read"),
+            Self::Launcher => ("[[launcher]]", Nothing, "it says which commands of a line are looked at"),
+            Self::Writer => ("[[writer]]", Added, ""),
+            Self::Sql => ("[[sql]]", Added, ""),
             Self::Zone => ("[[zone]]", Added, "it would replace a zone that is there"),
             Self::Safe => ("[[safe]]", Nothing, "it would let writes pass"),
             Self::Rotation => ("[[rotation]]", Added, "it would replace one that is there"),

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
+use super::document::LONGEST;
 
 /// The files, the weakest first.
 #[derive(Debug, Clone)]
@@ -52,6 +53,27 @@ impl Places {
             repositories,
             outside: roots.is_empty(),
         }
+    }
+}
+
+/// What a file says that matters before it is known whether anything is to be held. Any other text that has one of these
+/// words in it is read for nothing, which harms nobody.
+const ABOUT_LINES: [&[u8]; 11] =
+    [b"rule", b"program", b"launcher", b"writer", b"sql", b"zone", b"safe", b"rotation", b"hosts", b"ssh", b"gh"];
+
+impl Places {
+    /// Whether some file may say which lines are to hold something. Only looks for words: reading settings costs more
+    /// than all the rest of a command that passes.
+    #[must_use]
+    pub fn may_say_what_is_held(&self) -> bool {
+        let fragments = fragments(&self.fragments).unwrap_or_default();
+        let all = fragments.iter().chain([&self.system]).chain(&self.user).chain(&self.repositories);
+        all.into_iter().any(|path| {
+            // What is no file is not opened here: it could hold a reader up.
+            let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
+            let text = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+            ABOUT_LINES.iter().any(|word| text.windows(word.len()).any(|part| part == *word))
+        })
     }
 }
 

@@ -37,8 +37,12 @@ pub(super) struct Written {
     pub(super) hosts: Option<Spanned<BTreeMap<Spanned<String>, Checked<Host>>>>,
     pub(super) ssh: Ssh,
     pub(super) gh: Gh,
+    pub(super) packs: Option<Spanned<Vec<Checked<Pack>>>>,
     pub(super) rule: Vec<Spanned<toml::Table>>,
     pub(super) program: Vec<Spanned<toml::Table>>,
+    pub(super) launcher: Vec<Spanned<toml::Table>>,
+    pub(super) writer: Vec<Spanned<toml::Table>>,
+    pub(super) sql: Vec<Spanned<toml::Table>>,
     pub(super) zone: Vec<Spanned<toml::Table>>,
     pub(super) safe: Vec<Spanned<toml::Table>>,
     pub(super) rotation: Vec<Spanned<toml::Table>>,
@@ -114,6 +118,18 @@ impl Form for Length {
     const EXPECTED: &'static str = "a duration, for example \"30s\" (ms, s, m, h)";
     fn read(text: &str) -> Option<Duration> {
         parse_duration(text).ok()
+    }
+}
+
+/// A pack of built-in rules.
+#[derive(Debug)]
+pub(super) struct Pack;
+
+impl Form for Pack {
+    type Read = String;
+    const EXPECTED: &'static str = "the name of a pack: \"rotation\"";
+    fn read(text: &str) -> Option<String> {
+        (text == "rotation").then(|| text.to_owned())
     }
 }
 

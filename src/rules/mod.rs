@@ -24,7 +24,7 @@ mod urfave;
 mod wanted;
 mod zones;
 
-pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone};
+pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
@@ -112,14 +112,15 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
     }
 }
 
-/// Is there a built-in rule of this name? All of a program's begin with its name and a dot.
+/// Is there a built-in rule of this name? Those for sops begin with its name and a dot.
 #[must_use]
 pub fn is_built_in(rule: &str) -> bool {
-    rule.split('.').next().is_some_and(knows)
+    rule.starts_with("sops.") || Book::new().has_built_in(rule)
 }
 
-/// Does a built-in rule know this program?
+/// Do the built-in tables say anything of this program?
 #[must_use]
 pub fn knows(program: &str) -> bool {
-    sops::is_sops(program.as_ref())
+    let name = program.rsplit('/').next().unwrap_or(program);
+    sops::is_sops(name.as_ref()) || Book::knows(name)
 }

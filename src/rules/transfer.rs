@@ -14,7 +14,7 @@ use super::unfold::there;
 pub(super) fn copied(line: &Line<'_>, around: Step, book: &Book) -> Option<Step> {
     let (&destination, sources) = line.operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let (step, place) = match place(destination) {
-        Some((name, path)) => (there(around, book.host(&name)), path),
+        Some((name, path)) => (there(around, &book.host(&name)), path),
         None => (around, destination.to_owned()),
     };
     let sources =

@@ -11,7 +11,6 @@ use crate::invocation::Invocation;
 use crate::lease::Witness;
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
-use crate::rules::Book;
 use crate::state::{self, Gone, StateDir};
 use crate::store::{self, LeaseView, Live, Store, StoreError};
 use crate::terms::{GrantId, SessionId};
@@ -42,8 +41,8 @@ pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings
 
 /// What the session is called, for settings that count for some sessions alone. Who makes no sense is called nothing.
 #[must_use]
-pub fn session_names(context: &Context, option: Option<SessionId>) -> Vec<String> {
-    session(context, option).map(|session| session.names(&env_of(context))).unwrap_or_default()
+pub(super) fn session_names(context: &Context, settings: &Settings) -> Vec<String> {
+    session(context, None, settings).map(|session| session.names(&env_of(context))).unwrap_or_default()
 }
 
 /// The store. It is told first what it could not be told before, if there is anything.
@@ -90,8 +89,6 @@ pub struct Context {
     pub ourselves: FileId,
     /// What is told to the file of `--report`.
     pub account: Account,
-    /// The rules.
-    pub book: Book,
     /// `--store`.
     pub store: Option<OsString>,
     /// `--advisory`.

@@ -184,7 +184,7 @@ fn ask(job: &Job<'_>, live: &LiveFile, files: Vec<FileRecord>, store: &mut dyn S
         live: Some(live.live()),
         files,
         remote: job.plan.remote,
-        ask: Vec::new(),
+        ask: job.plan.ask.clone(),
         gone: Vec::new(),
     };
     let mut waiting = Waiting::new(job.wanted(), job.context.voice);

@@ -5,6 +5,7 @@
 mod account;
 mod arbiter;
 mod base;
+mod book;
 mod duty;
 mod ending;
 mod entry;
@@ -14,6 +15,7 @@ mod forced;
 mod gh;
 mod hint;
 mod hold;
+mod hosts;
 mod job;
 mod later;
 mod litter;
@@ -33,7 +35,8 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
-pub use entry::{Context, env_of, open_store, outside, retry_witness, session, session_names, within};
+pub use book::classified;
+pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use options::Options;
 pub use proof::fault_of;
@@ -52,7 +55,7 @@ use crate::naming::{Local, Namer, NamingError};
 use crate::plan::{self, Plan};
 use crate::program;
 use crate::report::{self, Voice};
-use crate::rules::{self, Classification, Command};
+use crate::rules::{Book, Classification, Command};
 use crate::supervise::{self, Entry, Order};
 use crate::terms::ResourceName;
 
@@ -90,7 +93,15 @@ fn go(
             return Exit::Code(error.status());
         }
     };
-    let class = classify(context, &program.name, args);
+    let env = env_of(context);
+    // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
+    let stdout = context.invocation.stdout();
+    let cwd = &context.invocation.cwd;
+    let command = Command { name: &program.name, args, cwd, env: &env, stdout: stdout.as_ref() };
+    let (class, book) = match classified(context, &command) {
+        Ok(classified) => classified,
+        Err(exit) => return exit,
+    };
     let resources = match named(context, &class, resources) {
         Ok(named) => named,
         Err(exit) => return exit,
@@ -108,11 +119,9 @@ fn go(
         },
     };
     let known = class.known;
-
-    let env = env_of(context);
     let said = said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
-    match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &env), &mut namer) {
+    match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &book, &env), &mut namer) {
         Ok(Plan::PassThrough { reason, notes }) => {
             if !known && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
@@ -181,29 +190,17 @@ fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
 }
 
 /// What the plan may ask of the world.
-pub fn world<'a>(context: &'a Context, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
+pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
     // Only zones about SQL care where standard input comes from; the look costs a few microseconds.
-    let asks = context.book.zones().iter().any(|zone| !zone.sql.is_empty());
+    let asks = book.zones().iter().any(|zone| !zone.sql.is_empty());
     let stdin = if asks { context.invocation.stdin() } else { None };
     plan::World {
         env,
         is_python: Box::new(stack::is_python(context)),
         stack_of: Box::new(stack::lookup(context)),
-        book: &context.book,
+        book,
         stdin,
     }
-}
-
-/// What the command line would change.
-#[must_use]
-pub fn classify(context: &Context, name: &std::ffi::OsStr, args: &[OsString]) -> Classification {
-    let env = |name: &str| context.invocation.var(name);
-    // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
-    let stdout = context.invocation.stdout();
-    rules::classify(
-        &Command { name, args, cwd: &context.invocation.cwd, env: &env, stdout: stdout.as_ref() },
-        &context.book,
-    )
 }
 
 fn pass_through(context: &Context, order: &Order) -> Exit {

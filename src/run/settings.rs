@@ -58,7 +58,7 @@ pub fn layers_here(context: &Context) -> Result<Layers, ConfigError> {
 }
 
 /// A repository that cannot be read sets nothing; whoever names something in it is told.
-fn root_here(context: &Context) -> Option<PathBuf> {
+pub(super) fn root_here(context: &Context) -> Option<PathBuf> {
     Repository::around(&context.invocation.cwd).ok().flatten().map(|repository| repository.worktree_root)
 }
 
@@ -99,9 +99,11 @@ pub fn settings_of(context: &Context, root: Option<&Path>) -> Result<Settings, E
     counted(context, layers(context, root.as_slice(), root.is_none()))
 }
 
+/// What the rules have already.
+pub(super) const BUILT_IN: BuiltIn<'static> = BuiltIn { rule: &rules::is_built_in, program: &rules::knows };
+
 fn counted(context: &Context, layers: Result<Layers, ConfigError>) -> Result<Settings, Exit> {
-    let built_in = BuiltIn { rule: &rules::is_built_in, program: &rules::knows };
-    let counted = layers.and_then(|layers| layers.settings(&built_in));
+    let counted = layers.and_then(|layers| layers.settings(&BUILT_IN));
     counted.map_err(|error| NoSetting::Wrong(error).refuse(context))
 }
 

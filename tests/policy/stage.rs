@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use locked::terms::Digest;
 use serde_json::Value;
 
 use crate::world::World;
@@ -36,8 +37,15 @@ impl Stage {
 
     /// `locked` as this session, under this rule.
     pub(super) fn locked(&self, session: u32, rule: &str) -> Command {
+        // Settings of the user's own; the same rule is the same file.
+        let home = self.world.root().join(format!("settings-{}", Digest::of(rule.as_bytes())));
+        let file = home.join("locked/config.toml");
+        if !file.exists() {
+            std::fs::create_dir_all(home.join("locked")).expect("directory");
+            std::fs::write(&file, format!("[[rule]]\n{rule}")).expect("settings");
+        }
         let mut command = self.world.locked_as(session);
-        command.env("PATH", in_front(&self.programs)).env("LOCKED_TRIAL_RULES", format!("[[rule]]\n{rule}"));
+        command.env("PATH", in_front(&self.programs)).env("XDG_CONFIG_HOME", home);
         command
     }
 

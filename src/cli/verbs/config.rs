@@ -19,6 +19,9 @@ pub enum ConfigVerbs {
     /// Show what counts here, and who says so: built in, a file with its line, a variable, an option
     #[command(after_help = "Example:\n  locked config show ttl")]
     Show(ShowVerb),
+    /// Print the built-in rules, as you would write yours
+    #[command(after_help = "Example:\n  locked config rules")]
+    Rules,
     /// Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again
     #[command(after_help = "Example:\n  locked config trust")]
     Trust(TrustVerb),

@@ -12,6 +12,7 @@ use crate::config::key::Untrusted;
 /// others say what is held, which only adds.
 const TERMS: [&str; 14] = [
     "canary",
+    "elsewhere",
     "follow",
     "give_back",
     "hold_for",
@@ -19,7 +20,6 @@ const TERMS: [&str; 14] = [
     "keep_for",
     "on_lost",
     "pass",
-    "remote",
     "replaces",
     "safe",
     "sessions",

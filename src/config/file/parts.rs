@@ -37,6 +37,9 @@ pub(super) fn heads(lines: &Lines, written: &Written) -> Vec<Head> {
     let kinds = [
         (Key::Rule, &written.rule, "name"),
         (Key::Program, &written.program, "name"),
+        (Key::Launcher, &written.launcher, "name"),
+        (Key::Writer, &written.writer, "name"),
+        (Key::Sql, &written.sql, "name"),
         (Key::Zone, &written.zone, "name"),
         (Key::Safe, &written.safe, "name"),
         (Key::Rotation, &written.rotation, "secret"),
@@ -101,6 +104,9 @@ pub(super) fn entries(lines: &Lines, written: Written) -> Vec<Entry> {
         }),
         length(Key::GhHoldFor, written.gh.hold_for),
         flag(Key::GhFollow, written.gh.follow),
+        entry(lines, Key::Packs, written.packs, |list| {
+            Value::Words(list.into_iter().map(|Checked(word)| word).collect())
+        }),
     ]
     .into_iter()
     .flatten()

@@ -16,6 +16,7 @@ mod span;
 mod sql;
 mod tables;
 mod template;
+mod workflows;
 mod writer;
 mod zone;
 
@@ -34,6 +35,7 @@ pub use span::Span;
 pub use sql::SqlTeller;
 pub use tables::{Several, Tables};
 pub use template::{Field, Filter, Part, Template};
+pub use workflows::workflow_rules;
 pub use writer::Writer;
 pub use zone::{Stale, Zone};
 
@@ -44,7 +46,21 @@ pub struct Book {
     hosts: BTreeMap<String, String>,
     packs: Vec<String>,
     session: Vec<String>,
+    ask: Ask,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
+}
+
+/// Answers which host a name means.
+pub type HostAsker = Box<dyn Fn(&str) -> Option<String>>;
+
+/// Who says which host a name means, where the settings do not.
+#[derive(Default)]
+struct Ask(Option<HostAsker>);
+
+impl std::fmt::Debug for Ask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ask({})", self.0.is_some())
+    }
 }
 
 impl Book {
@@ -68,6 +84,12 @@ impl Book {
     #[must_use]
     pub fn with_packs(self, packs: Vec<String>) -> Self {
         Self { packs, ..self }
+    }
+
+    /// With somebody who is asked which host a name means.
+    #[must_use]
+    pub fn asking_for_hosts(self, ask: HostAsker) -> Self {
+        Self { ask: Ask(Some(ask)), ..self }
     }
 
     /// For a session with these names. Before anybody says who acts, what is safe for some sessions is safe for none;
@@ -104,11 +126,21 @@ impl Book {
         self.own.safe.iter().any(|safe| safe.is_for(&self.session) && safe.paths.has(absolute, inside))
     }
 
-    /// With a test's own tables.
-    #[cfg(debug_assertions)]
+    /// Whether a built-in rule has this name, packs included.
     #[must_use]
-    pub fn of_a_test(text: &str) -> Self {
-        Self::with(Tables::read(text).expect("a test's own rules"), BTreeMap::new())
+    pub fn has_built_in(&self, rule: &str) -> bool {
+        (0..built_in::DIVISIONS.len()).any(|at| self.tables(at).rule.iter().any(|built_in| built_in.name == rule))
+    }
+
+    /// The text of the built-in tables about this program.
+    fn division_of(program: &str) -> Option<&'static str> {
+        built_in::DIVISIONS.iter().find(|division| division.programs.contains(&program)).map(|division| division.text)
+    }
+
+    /// Whether the built-in tables say anything of this program.
+    #[must_use]
+    pub fn knows(program: &str) -> bool {
+        built_in::DIVISIONS.iter().any(|division| division.programs.contains(&program))
     }
 
     /// The built-in tables as they are written.
@@ -118,8 +150,9 @@ impl Book {
     }
 
     /// The host that a name means.
-    pub(super) fn host<'a>(&'a self, name: &'a str) -> &'a str {
-        self.hosts.get(name).map_or(name, String::as_str)
+    pub(super) fn host(&self, name: &str) -> String {
+        let asked = || self.ask.0.as_ref().and_then(|ask| ask(name));
+        self.hosts.get(name).cloned().or_else(asked).unwrap_or_else(|| name.to_owned())
     }
 
     /// How the options of a program are read.
