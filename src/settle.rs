@@ -41,6 +41,21 @@ pub const EDITOR_FAILED: i32 = 201;
 /// How long an open edit may last: 2 hours.
 pub const MAX_HOLD: Duration = Duration::from_secs(2 * 60 * 60);
 
+/// How long what is kept stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holds {
+    /// After a failure where no file tells what changed.
+    pub keep_for: Duration,
+    /// An open edit.
+    pub max_hold: Duration,
+}
+
+impl Default for Holds {
+    fn default() -> Self {
+        Self { keep_for: KEEP_FOR, max_hold: MAX_HOLD }
+    }
+}
+
 /// One file, after the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -81,6 +96,8 @@ pub struct Facts<'a> {
     pub remote: bool,
     /// The TTL of the lease.
     pub ttl: Duration,
+    /// How long what is kept stays.
+    pub holds: Holds,
 }
 
 /// The decision.
@@ -220,10 +237,10 @@ fn decide_sound(facts: &Facts<'_>) -> Decision {
     }
     if let Some(finding) = facts.findings.iter().find(|finding| finding.verdict == Some(Verdict::OpenEdit)) {
         let telling = Telling::OpenEdit { shown: finding.shown.clone() };
-        return Decision::new(open_edit(&finding.place), exit, Some(telling));
+        return Decision::new(open_edit(&finding.place, facts.holds.max_hold), exit, Some(telling));
     }
     if let Some(place) = facts.open.first() {
-        return Decision::new(open_edit(place), exit, unverified(facts.findings));
+        return Decision::new(open_edit(place, facts.holds.max_hold), exit, unverified(facts.findings));
     }
     match facts.outcome {
         Outcome::NeverStarted(_) | Outcome::Stopped(_) | Outcome::Stuck { .. } => {
@@ -254,8 +271,8 @@ fn runs_on(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// The lease stays with its session while the file is plaintext.
-fn open_edit(place: &str) -> Ending {
-    Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: MAX_HOLD, takeable: false }
+fn open_edit(place: &str, max_hold: Duration) -> Ending {
+    Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: max_hold, takeable: false }
 }
 
 fn unverified(findings: &[Finding]) -> Option<Telling> {

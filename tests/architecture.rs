@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("clock", &[]),
     ("exit", &[]),
     ("program", &["terms"]),
-    ("config", &[]),
+    ("config", &["terms"]),
     ("rules", &["shell", "terms"]),
     ("compose", &["terms"]),
     ("shell", &[]),

@@ -8,6 +8,7 @@ mod architecture;
 mod canary;
 mod cli;
 mod compose;
+mod config;
 mod creation;
 mod differential;
 mod docs;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::exit;
-use crate::exit::Exit;
+use crate::config::Settings;
+use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
-use crate::run::{self, Context};
+use crate::run::{self, AskedTimes, Context};
 use crate::store::{Claim, Granted, Holding, Mode, Renewal, Request, StoreError};
-use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, Times, show_duration};
+use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -24,9 +24,11 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
         let operation =
             verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
+        run::tell_ignored(context, &world.settings);
         let ttl = verb.ttl.or(options.ttl);
+        let patience = patience(options, verb, &world.settings);
         let request = request(world, Claim::Explicit, world.resources(&verb.resources)?, ttl, operation)?;
-        let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience(options, verb), asker))?;
+        let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
         let granted = granted(world, options, &request, obtained)?;
         let lasts = confirmed(world, &request, &granted)?;
         Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts))
@@ -41,8 +43,11 @@ pub(super) fn request(
     ttl: Option<Duration>,
     operation: String,
 ) -> Result<Request, Exit> {
-    let times = Times::new(ttl, None, None, None)
-        .map_err(|error| refuse(&report::misuse(&error.to_string(), "locked acquire --help"), exit::USAGE))?;
+    let asked = AskedTimes { ttl, ..AskedTimes::default() };
+    let times = run::times(&asked, &world.settings).map_err(|error| {
+        let (refusal, status) = error.refusal("locked acquire --help");
+        refuse(&refusal, status)
+    })?;
     Ok(Request {
         grant: GrantId::random(),
         key: LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?,
@@ -91,12 +96,12 @@ pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Gran
     }
 }
 
-fn patience(options: &RunOptions, verb: &Acquire) -> Patience {
+fn patience(options: &RunOptions, verb: &Acquire, settings: &Settings) -> Patience {
     match verb.wait {
         _ if verb.no_wait => Patience::None,
         Some(wait) if wait.is_zero() => Patience::None,
         Some(wait) => Patience::Wait(wait),
-        None => options.patience(),
+        None => options.patience(settings),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
@@ -19,7 +20,7 @@ use crate::terms::{ResourceName, percent_encode, shell_quote, show_duration};
 pub(super) fn explain(
     context: &Context,
     by_hand: &[ResourceName],
-    options: &dyn Fn() -> Result<Options, Exit>,
+    options: &dyn Fn(&Settings) -> Result<Options, Exit>,
     words: &[OsString],
     as_json: bool,
 ) -> Exit {
@@ -37,19 +38,23 @@ pub(super) fn explain(
     };
     let rule = class.rule.clone();
     let rule = rule.as_deref();
-    let mut namer = Namer::new(Local::Peek, &env);
+    let said = run::said_scope(context);
+    let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
     let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &env), &mut namer) {
         Ok(plan) => plan,
         Err(error) => return run::refuse_unnamed(&error),
     };
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));
-    let options = |plan: &HoldPlan| options().map(|options| options.under(&plan.policy));
     let text = match (&plan, as_json) {
         (Plan::PassThrough { reason, notes }, true) => Ok(pass_json(reason, notes, rule, program.as_deref())),
         (Plan::PassThrough { reason, notes }, false) => Ok(pass_text(reason, notes, rule, program.as_deref())),
-        (Plan::Hold(plan), true) => options(plan).map(|options| hold_json(plan, &options, program.as_deref())),
-        (Plan::Hold(plan), false) => options(plan).map(|options| hold_text(plan, &options, program.as_deref())),
+        (Plan::Hold(plan), _) => {
+            run::settings_for(context, plan).and_then(|settings| options(&settings)).map(|options| {
+                let text = if as_json { hold_json } else { hold_text };
+                text(plan, &options.under(&plan.policy), program.as_deref())
+            })
+        }
     };
     text.map_or_else(|exit| exit, |text| super::front::print(&text))
 }

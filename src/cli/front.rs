@@ -7,6 +7,7 @@ use std::io::Write as _;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::clock::SystemClock;
+use crate::config::{Settings, Shelf};
 use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
 use crate::program::FileId;
@@ -43,6 +44,7 @@ pub fn main(invocation: Invocation) -> Exit {
         book,
         store: None,
         advisory: false,
+        shelf: Shelf::default(),
     };
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
@@ -112,11 +114,11 @@ fn named(words: &[OsString]) -> Vec<OsString> {
     std::iter::once(OsString::from("locked")).chain(words.iter().cloned()).collect()
 }
 
-fn checked(context: &Context, options: &RunOptions) -> Result<Options, Exit> {
-    options.checked().map_err(|what| {
-        context.account.because(&what);
-        report::say(&report::misuse(&what, "locked --help").to_string());
-        Exit::Code(exit::USAGE)
+fn checked(context: &Context, options: &RunOptions, settings: &Settings) -> Result<Options, Exit> {
+    options.checked(settings).map_err(|error| {
+        let (refusal, status) = error.refusal("locked --help");
+        context.account.because(&refusal.what);
+        refuse(&refusal, status)
     })
 }
 
@@ -125,10 +127,10 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
         Ok(resources) => resources,
         Err(exit) => return exit,
     };
-    let options = || {
+    let options = |settings: &Settings| {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
-        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole))
+        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole, settings))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
         return super::explain::explain(context, &resources, &options, words, false);
@@ -163,16 +165,19 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     }
     let words = named(args);
     let definition = without_overruled(Line::command(), &words, &context);
-    let parsed = definition.try_get_matches_from(words).and_then(|matches| Line::from_arg_matches(&matches));
-    let line = match parsed {
-        Ok(line) => line,
+    let parsed = definition.try_get_matches_from(words).and_then(|matches| {
+        let line = Line::from_arg_matches(&matches)?;
+        Ok((line, matches))
+    });
+    let (line, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return misuse(&error),
     };
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);
     context.advisory = line.options.advisory;
-    let options = || checked(&context, &line.options);
+    let options = |settings: &Settings| checked(&context, &line.options, settings);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))
     {
@@ -201,6 +206,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Restore(verb) => super::restore::restore(&context, &line.options, verb),
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
+        Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Completions(verb) => super::completions::completions(verb.shell),
     }
 }

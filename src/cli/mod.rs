@@ -8,6 +8,7 @@ mod acquire;
 mod alive;
 mod check;
 mod completions;
+mod config;
 mod explain;
 mod find;
 mod front;

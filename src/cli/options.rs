@@ -8,10 +8,12 @@ use std::time::Duration;
 use clap::Args;
 use uuid::Uuid;
 
+use crate::config::{Key, Settings};
 use crate::exit;
 use crate::lease::Patience;
 use crate::report::Voice;
-use crate::run::{AskedTimes, Options};
+use crate::run::{self, AskedTimes, NoTimes, Options};
+use crate::settle::Holds;
 use crate::terms::{ResourceName, SessionId, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
@@ -179,34 +181,46 @@ impl RunOptions {
         }
     }
 
-    /// Checked together.
+    /// Checked together, over what the files set.
     ///
     /// # Errors
-    /// When the times do not fit: what is wrong, in one sentence.
-    pub fn checked(&self) -> Result<Options, String> {
+    /// When the times do not fit: see [`NoTimes`].
+    pub fn checked(&self, settings: &Settings) -> Result<Options, NoTimes> {
         let asked = AskedTimes {
             ttl: self.ttl,
             heartbeat: self.heartbeat,
             renew_deadline: self.renew_deadline,
             grace: self.grace,
         };
+        let times = run::times(&asked, settings)?;
+        let ready = Holds::default();
         Ok(Options {
             operation: self.operation.clone(),
-            times: asked.times(None).map_err(|error| error.to_string())?,
+            times,
             asked,
-            patience: self.patience(),
+            patience: self.patience(settings),
             wait_asked: self.no_wait || self.wait.is_some(),
             session: self.session.map(SessionId),
             keep: self.keep,
-            canary: !self.no_canary,
+            canary: !self.no_canary && settings.flag(Key::Canary),
             force: self.reason.clone().filter(|_| self.force),
             on_lost: self.on_lost.clone(),
             conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),
+            stopped_max: settings.length(Key::StoppedMax).unwrap_or(times.ttl),
+            holds: Holds {
+                keep_for: settings.length(Key::KeepFor).unwrap_or(ready.keep_for),
+                max_hold: settings.length(Key::MaxHold).unwrap_or(ready.max_hold),
+            },
+            settings: settings.clone(),
         })
     }
 
     /// How long to wait.
-    pub(super) fn patience(&self) -> Patience {
-        if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(Options::READY_WAIT)) }
+    pub(super) fn patience(&self, settings: &Settings) -> Patience {
+        let ready = settings.length_or_ready(Key::Wait);
+        if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(ready)) }
     }
 }
+
+/// The keys of [`Times`](crate::terms::Times).
+const TIMES: [Key; 4] = [Key::Ttl, Key::Heartbeat, Key::RenewDeadline, Key::Grace];

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::exit::{self, Exit};
 use crate::lease::{self, Patience};
 use crate::report::{self, Refusal, clock_time};
-use crate::run::Context;
+use crate::run::{self, Context};
 use crate::store::{Became, Claim, Granted, LeaseState, LeaseView, Theft, Victim};
 use crate::terms::{Resource, SessionId, show_duration};
 
@@ -39,6 +39,7 @@ pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Ex
         if verb.approved_by.is_none() && !live.is_empty() && !says_yes(&live, verb.now) {
             return Err(refuse(&declined(&live), exit::USAGE));
         }
+        run::tell_ignored(context, &world.settings);
         let operation = options.operation.clone().unwrap_or_else(|| "locked steal".to_owned());
         let request = request(world, Claim::Steal, resources, verb.ttl.or(options.ttl), operation)?;
         let theft = Theft {

@@ -11,8 +11,10 @@ use crate::terms::{ResourceName, parse_duration};
 
 use super::options::RunOptions;
 
+mod config;
 mod store;
 
+pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
 pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
@@ -72,6 +74,9 @@ pub enum Verb {
     /// Look after the store: set it up, check it, prune it, move it
     #[command(after_help = "Example:\n  locked store check")]
     Store(StoreVerb),
+    /// Show what the settings are, and trust those of a repository
+    #[command(after_help = "Example:\n  locked config show")]
+    Config(ConfigVerb),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use crate::clock::Clock as _;
+use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::holder::{ProcFs, Session};
-use crate::naming::{Local, Namer};
+use crate::naming::{Local, Namer, NamingError};
 use crate::plan;
 use crate::report;
 use crate::run::{self, Context, env_of};
@@ -23,6 +24,7 @@ pub(super) struct World<'a> {
     pub(super) state: StateDir,
     pub(super) session: Session,
     pub(super) store: Box<dyn Store>,
+    pub(super) settings: Settings,
 }
 
 impl<'a> World<'a> {
@@ -38,9 +40,10 @@ impl<'a> World<'a> {
     }
 
     fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
-        let session = run::session(context, session).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+        let settings = run::settings_here(context)?;
+        let session = run::session(context, session, &settings).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let (state, store) = store_of(context)?;
-        Ok(Self { context, state, session, store })
+        Ok(Self { context, state, session, store, settings })
     }
 
     /// These names in their scopes, sorted and unique.
@@ -73,11 +76,14 @@ impl<'a> World<'a> {
 /// These names in their scopes, sorted and unique.
 pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) -> Result<Vec<Resource>, Exit> {
     let env = env_of(context);
-    let mut namer = Namer::new(local, &env);
+    let said = run::said_scope(context);
+    let mut namer = Namer::new(local, &env).heeding(&said);
     let mut resources = Vec::new();
     for name in names {
-        let scope = plan::scope_of(name, &context.invocation.cwd, &mut namer)
-            .map_err(|error| refuse(&report::misuse(&error.to_string(), "check the repository"), exit::CONFIG))?;
+        let scope = plan::scope_of(name, &context.invocation.cwd, &mut namer).map_err(|error| match error {
+            NamingError::Settings { .. } => run::refuse_unnamed(&error),
+            _ => refuse(&report::misuse(&error.to_string(), "check the repository"), exit::CONFIG),
+        })?;
         resources.push(Resource { name: name.clone(), scope });
     }
     resources.sort();

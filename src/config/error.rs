@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::terms::shell_quote;
+
 /// A setting that cannot be followed. No value of a file is repeated: it may be an address with a password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -39,14 +41,28 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// A repository's file wants what only a trusted one may.
-    #[error("{path:?} came with the repository and sets {key}, which only the machine's owner or you may")]
+    #[error("{path:?} came with the repository, is not trusted, and sets {key}")]
     Untrusted {
         /// Which file.
         path: PathBuf,
         /// Which key.
         key: &'static str,
-        /// Where it would count.
-        own: PathBuf,
+    },
+    /// What should say which repositories are trusted does not.
+    #[error("{variable} needs {expected}, separated by colons")]
+    NoPattern {
+        /// The variable.
+        variable: &'static str,
+        /// What each of them must be.
+        expected: &'static str,
+    },
+    /// Times of files that do not fit together.
+    #[error("{what}, as set by {sources}")]
+    Times {
+        /// What does not fit.
+        what: String,
+        /// Who set them.
+        sources: String,
     },
     /// What should be the name of a variable is none.
     #[error("{path:?}: {key} has what is no name of a variable")]
@@ -81,12 +97,16 @@ impl ConfigError {
             Self::Malformed { .. } => "mend that line".to_owned(),
             Self::NoName { .. } => "letters, digits and _ alone, no digit first".to_owned(),
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
-            Self::Untrusted { own, key: "store.schema", .. } => {
-                format!("put it into {}, or locked_schema=NAME into the address that the variable has", own.display())
+            Self::Untrusted { path, key } => {
+                let place = path.parent().unwrap_or(path).as_os_str().as_encoded_bytes();
+                let trust = format!("read that file, and if it is right: locked config trust {}", shell_quote(place));
+                match *key {
+                    "store.schema" => format!("{trust} (or locked_schema=NAME in the address that the variable has)"),
+                    _ => trust,
+                }
             }
-            Self::Untrusted { own, .. } => {
-                format!("put it into {}; a repository may say store = {{ url_env = \"DATABASE_URL\" }}", own.display())
-            }
+            Self::NoPattern { variable, .. } => format!("for example {variable}=github.com/acme/infra"),
+            Self::Times { .. } => "set ttl alone: the others follow from it".to_owned(),
             Self::Unset { variable, .. } => format!("export {variable}=postgres://…"),
             Self::NotText(_) => "write it as text, other bytes percent-encoded".to_owned(),
             Self::TwoStores(..) => "write to them one after the other".to_owned(),

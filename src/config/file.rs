@@ -1,34 +1,24 @@
-//! One file of settings, as it is written.
+//! One file of settings: what it sets, each with its place.
 #![forbid(unsafe_code)]
 
-use std::io;
+mod parts;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::de::DeTable;
 
-use super::{ConfigError, Layer};
-
-/// Everything that a file may set.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct File {
-    pub(super) store: Option<Store>,
-    pub(super) session: Option<Session>,
-}
-
-/// `[session]`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Session {
-    /// Variables that name the session.
-    #[serde(default)]
-    pub(super) env: Vec<String>,
-}
+use self::parts::{check, entries, heads};
+use super::document::Document;
+use super::fault::fault;
+use super::value::{Source, Value};
+use super::written::Written;
+use super::{ConfigError, Key, Layer};
 
 /// `store = { … }`. No `Debug` of what it holds: an address can have a password.
-#[derive(Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Store {
+pub struct Store {
     /// The address itself.
     pub(super) url: Option<String>,
     /// The variable that has it.
@@ -44,6 +34,25 @@ pub(super) struct Store {
     pub(super) advisory: bool,
     /// What the advisory store does when the server cannot be reached: `deny` or `local`.
     pub(super) on_unreachable: Option<super::OnUnreachable>,
+}
+
+impl Store {
+    /// What it says, without what may be a password: `place` tells where an address leads.
+    #[must_use]
+    pub fn shown(&self, place: &dyn Fn(&str) -> String) -> serde_json::Value {
+        let mut said = serde_json::Map::new();
+        let mut say =
+            |name: &str, value: Option<serde_json::Value>| said.extend(value.map(|value| (name.to_owned(), value)));
+        say("at", self.url.as_deref().map(|url| place(url).into()));
+        say("url_env", self.url_env.clone().map(Into::into));
+        say("file", self.url_sops.as_ref().map(|it| it.file.display().to_string().into()));
+        say("key", self.url_sops.as_ref().map(|it| it.key.clone().into()));
+        say("schema", self.schema.clone().map(Into::into));
+        // `ssh://user@host`: whoever puts a password there shall not find it here.
+        say("via", self.via.as_deref().and_then(|via| via.rsplit(['@', '/']).next()).map(Into::into));
+        say("advisory", self.advisory.then(|| true.into()));
+        said.into()
+    }
 }
 
 impl std::fmt::Debug for Store {
@@ -62,95 +71,75 @@ pub(super) struct InSops {
     pub(super) key: String,
 }
 
-/// No settings are longer.
-const LONGEST: u64 = 1024 * 1024;
+/// What a file sets.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Where it stands.
+    pub document: Document,
+    pub(super) entries: Vec<Entry>,
+    pub(super) tables: Vec<Head>,
+}
 
-/// Reads it; none when it is not there. What came with a repository may not be a link: it would lead where its author likes.
-pub(super) fn read(path: &Path, layer: Layer) -> Result<Option<File>, ConfigError> {
-    let found = if layer.is_trusted() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
-    if found.is_ok_and(|found| !found.is_file() || found.len() > LONGEST) {
-        return Err(ConfigError::NoFile { path: path.to_owned() });
+/// One key with its value.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) value: Value,
+    pub(super) line: usize,
+}
+
+/// What is known of a `[[rule]]` or one of its kin before it is read whole.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) key: Key,
+    /// The how manieth of its key in the file.
+    pub(super) index: usize,
+    pub(super) line: usize,
+    /// What it is called: `name`, in `[[rotation]]` the secret.
+    pub(super) name: Option<String>,
+    /// The programs that a `[[rule]]` is about.
+    pub(super) program: Vec<String>,
+    /// The keys that it sets.
+    pub(super) sets: Vec<String>,
+}
+
+impl File {
+    /// Reads it; none when it is not there.
+    pub(super) fn read(path: &Path, layer: Layer) -> Result<Option<Self>, ConfigError> {
+        Document::read(path, layer)?.map(Self::of).transpose()
     }
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
-    };
-    toml::from_str(&text).map(Some).map_err(|error| malformed(path, &text, &error))
-}
 
-fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
-    let at = error.span().map_or(0, |span| span.start).min(text.len());
-    let before = &text.as_bytes()[..at];
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-    ConfigError::Malformed { path: path.to_owned(), line, column, what: what(error.message()) }
-}
+    /// Reads what stands in the document.
+    pub(super) fn of(document: Document) -> Result<Self, ConfigError> {
+        let wrong = |error: &toml::de::Error| document.wrong(error.span().unwrap_or(0..0), fault(error.message()));
+        let table = DeTable::parse(&document.text).map_err(|error| wrong(&error))?;
+        let written = Written::deserialize(toml::de::Deserializer::from(table)).map_err(|error| wrong(&error))?;
+        check(&document, &written)?;
+        let lines = document.lines();
+        let tables = heads(&lines, &written);
+        let entries = entries(&lines, written);
+        Ok(Self { document, entries, tables })
+    }
 
-/// What is wrong, without what stands there: serde quotes a value of the wrong type, and that may be an address.
-fn what(message: &str) -> String {
-    match message.split_once("invalid type: ").or(message.split_once("invalid value: ")) {
-        Some((_, rest)) => {
-            let expected = rest.rsplit_once(", expected ").map_or("another type", |(_, expected)| expected);
-            format!("a value of the wrong type, expected {expected}")
-        }
-        None => message.lines().next().unwrap_or("it is no TOML").to_owned(),
+    /// The names of what it sets, each once.
+    #[must_use]
+    pub fn sets(&self) -> Vec<&'static str> {
+        let keys = self.entries.iter().map(|entry| entry.key).chain(self.tables.iter().map(|head| head.key));
+        let mut names: Vec<&'static str> = keys.map(Key::name).collect();
+        names.dedup();
+        names
+    }
+
+    /// The value of a key.
+    pub(super) fn value(&self, key: Key) -> Option<&Value> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The source of what stands on this line.
+    pub(super) fn source(&self, line: usize) -> Source {
+        Source::File { path: self.document.path.clone(), line, layer: self.document.layer }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(text: &str) -> String {
-        let place = tempfile::tempdir().expect("place");
-        let path = place.path().join("f.toml");
-        std::fs::write(&path, text).expect("file");
-        read(&path, Layer::User)
-            .expect_err("malformed")
-            .to_string()
-            .rsplit_once("f.toml\", ")
-            .expect("the file")
-            .1
-            .to_owned()
-    }
-
-    #[test]
-    fn a_mistake_is_told_with_its_place_and_without_its_value() {
-        let table = [
-            ("store = {", "line 1, column 10: "),
-            ("\nstor = 1\n", "line 2, column 1: unknown field `stor`, expected `store` or `session`"),
-            ("store = { uri = \"postgres://u:hunter2@h\" }", "line 1, column 11: unknown field `uri`, expected one of"),
-            ("store = \"postgres://u:hunter2@h\"", "line 1, column 9: a value of the wrong type, expected"),
-            ("store = { url = 1 }", "line 1, column 17: a value of the wrong type, expected a string"),
-            ("store = { advisory = \"hunter2\" }", "line 1, column 22: a value of the wrong type, expected a boolean"),
-        ];
-        for (text, expected) in table {
-            let said = said(text);
-            assert!(said.starts_with(expected), "{text}: {said}");
-            assert!(!said.contains("hunter2"), "{said}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_not_there_sets_nothing() {
-        for path in ["/no/such/file.toml", "/dev/null/file.toml"] {
-            assert!(read(Path::new(path), Layer::Repository).expect("nothing").is_none());
-        }
-    }
-
-    #[test]
-    fn what_is_no_file_is_not_read_and_a_repository_s_link_is_not_followed() {
-        let place = tempfile::tempdir().expect("place");
-        let (file, link) = (place.path().join("f.toml"), place.path().join("l.toml"));
-        std::fs::write(&file, "").expect("file");
-        std::os::unix::fs::symlink(&file, &link).expect("link");
-        assert!(read(&link, Layer::User).expect("followed").is_some());
-        let refused = |path: &Path, layer| matches!(read(path, layer), Err(ConfigError::NoFile { .. }));
-        assert!(refused(&link, Layer::Repository));
-        assert!(refused(Path::new("/dev/zero"), Layer::User) && refused(place.path(), Layer::User));
-    }
-}
+mod tests;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::file::{self, InSops, Store};
-use super::{ConfigError, Layer, Places, session};
+use super::counts::{BuiltIn, Reading, Standing};
+use super::file::{InSops, Store};
+use super::{ConfigError, Key, Layers, NoGround, Places, Shelf, Value};
 
 /// Where the store is, as far as the settings say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -91,66 +92,66 @@ pub enum OnUnreachable {
     Local,
 }
 
-/// The store that is set. `LOCKED_STORE` wins over the files, and replaces the whole of what they say: a `via`, `schema` or
-/// `advisory` of theirs is of their address, and says nothing of another one.
+/// The store that is set where no repository has been vouched for. `LOCKED_STORE` wins over the files, and replaces the whole
+/// of what they say: a `via`, `schema` or `advisory` of theirs is of their address, and says nothing of another one.
 ///
 /// # Errors
 /// A file cannot be read or followed; a repository's file wants what only a trusted one may.
 pub fn store(env: &dyn Fn(&str) -> Option<OsString>, places: &Places) -> Result<StoreSetting, ConfigError> {
-    let chosen = env("LOCKED_STORE").filter(|value| !value.is_empty());
-    // Order: read first, so that what an untrusted file wants is refused whoever else has the last word on the store. What
-    // a file's variable holds matters only where nobody has it.
-    let nothing = |_: &str| Some(OsString::from("unused"));
-    let env_of_files: &dyn Fn(&str) -> Option<OsString> = if chosen.is_some() { &nothing } else { env };
-    let mut found = None;
-    let system = [(&places.system, Layer::System)].into_iter();
-    for (path, layer) in system.chain(places.user.iter().map(|path| (path, Layer::User))) {
-        found = of_file(path, layer, env_of_files, places)?.or(found);
-    }
-    let mut of_repositories: Option<(&Path, StoreSetting)> = None;
-    for path in &places.repositories {
-        // A repository that says nothing has the store that everybody has: that is a word too.
-        let own = of_file(path, Layer::Repository, env_of_files, places)?;
-        let setting = own.or_else(|| found.clone()).unwrap_or_default();
-        match &of_repositories {
-            Some((other, before)) if !before.leads_where(&setting) => {
-                return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
-            }
-            _ => of_repositories = Some((path, setting)),
+    Layers::read(places, env, &Shelf::default(), &NoGround)?.store(env)
+}
+
+impl Layers {
+    /// The store that is set. `LOCKED_STORE` wins over the files.
+    ///
+    /// # Errors
+    /// A repository's file wants what only a trusted one may; repositories do not agree; a variable is not set.
+    pub fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Result<StoreSetting, ConfigError> {
+        // Order: first, so that what an untrusted file wants is refused whoever else has the last word on the store. What
+        // a file's variable holds matters only where nobody has it.
+        self.settings(&BuiltIn { rule: &|_| false, program: &|_| false })?;
+        let chosen = env("LOCKED_STORE").filter(|value| !value.is_empty());
+        let nothing = |_: &str| Some(OsString::from("unused"));
+        let env_of_files: &dyn Fn(&str) -> Option<OsString> = if chosen.is_some() { &nothing } else { env };
+        let mut found = None;
+        for reading in &self.own {
+            found = of_file(reading, env_of_files)?.or(found);
         }
-    }
-    let outside = found.clone().unwrap_or_default();
-    if let Some((path, setting)) = of_repositories.as_ref().filter(|_| places.outside)
-        && !setting.leads_where(&outside)
-    {
-        return Err(ConfigError::TwoStores((*path).to_owned(), PathBuf::from("no repository")));
-    }
-    let from_files = of_repositories.map(|(_, setting)| setting).or(found);
-    match chosen {
-        None => Ok(from_files.unwrap_or_default()),
-        Some(value) => {
-            let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
-            let address = if text == "embedded" { Address::Embedded } else { Address::Text(text) };
-            let (said_by, replaces) = ("LOCKED_STORE".to_owned(), from_files.and_then(|setting| setting.shown()));
-            Ok(StoreSetting { address, said_by, replaces, ..StoreSetting::default() })
+        let mut of_repositories: Option<(&Path, StoreSetting)> = None;
+        for (path, reading) in &self.repositories {
+            // A repository that says nothing has the store that everybody has: that is a word too.
+            let own = reading.as_ref().map(|reading| of_file(reading, env_of_files)).transpose()?.flatten();
+            let setting = own.or_else(|| found.clone()).unwrap_or_default();
+            match &of_repositories {
+                Some((other, before)) if !before.leads_where(&setting) => {
+                    return Err(ConfigError::TwoStores((*other).to_owned(), path.clone()));
+                }
+                _ => of_repositories = Some((path, setting)),
+            }
+        }
+        let outside = found.clone().unwrap_or_default();
+        if let Some((path, setting)) = of_repositories.as_ref().filter(|_| self.outside)
+            && !setting.leads_where(&outside)
+        {
+            return Err(ConfigError::TwoStores((*path).to_owned(), PathBuf::from("no repository")));
+        }
+        let from_files = of_repositories.map(|(_, setting)| setting).or(found);
+        match chosen {
+            None => Ok(from_files.unwrap_or_default()),
+            Some(value) => {
+                let text = value.into_string().map_err(|_| ConfigError::NotText("LOCKED_STORE".to_owned()))?;
+                let address = if text == "embedded" { Address::Embedded } else { Address::Text(text) };
+                let (said_by, replaces) = ("LOCKED_STORE".to_owned(), from_files.and_then(|setting| setting.shown()));
+                Ok(StoreSetting { address, said_by, replaces, ..StoreSetting::default() })
+            }
         }
     }
 }
 
-fn of_file(
-    path: &Path,
-    layer: Layer,
-    env: &dyn Fn(&str) -> Option<OsString>,
-    places: &Places,
-) -> Result<Option<StoreSetting>, ConfigError> {
-    let Some(file) = file::read(path, layer)? else { return Ok(None) };
-    // Here, since every command with a lease comes this way.
-    file.session.as_ref().map_or(Ok(()), |session| session::check(path, layer, session, places))?;
-    let Some(store) = file.store else { return Ok(None) };
-    if let Some(key) = foreign(&store).filter(|_| !layer.is_trusted()) {
-        let own = places.user.clone().unwrap_or_else(|| places.system.clone());
-        return Err(ConfigError::Untrusted { path: path.to_owned(), key, own });
-    }
+fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<StoreSetting>, ConfigError> {
+    let Some(Value::Store(store)) = reading.file.value(Key::Store) else { return Ok(None) };
+    let store = store.clone();
+    let path = &*reading.file.document.path;
     let said_by = path.display().to_string();
     let (address, said_by) = match (store.url, store.url_env, store.url_sops) {
         (Some(url), None, None) => (Address::Text(url), said_by),
@@ -163,7 +164,7 @@ fn of_file(
     };
     let address = if address == Address::Text("embedded".to_owned()) { Address::Embedded } else { address };
     let on_unreachable = store.on_unreachable.unwrap_or_default();
-    let guarded = !layer.is_trusted();
+    let guarded = reading.standing == Standing::Untrusted;
     Ok(Some(StoreSetting {
         address,
         said_by,
@@ -177,10 +178,10 @@ fn of_file(
     }))
 }
 
-/// What a repository's file may not set: what leads elsewhere, runs a command, or weakens the lock. A schema does all of
+/// What an untrusted file may not set: what leads elsewhere, runs a command, or weakens the lock. A schema does all of
 /// that, also inside an address that is trusted: it is another store, where nobody else looks, and we would call what
 /// functions its owner has put there, with the rights of whoever came with the address.
-fn foreign(store: &Store) -> Option<&'static str> {
+pub(super) fn foreign(store: &Store) -> Option<&'static str> {
     [
         (store.url.is_some(), "store.url"),
         (store.url_sops.is_some(), "store.url_sops"),
@@ -194,9 +195,6 @@ fn foreign(store: &Store) -> Option<&'static str> {
 }
 
 fn in_variable(path: &Path, variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<String, ConfigError> {
-    if !session::is_name(variable) {
-        return Err(ConfigError::NoName { path: path.to_owned(), key: "store.url_env" });
-    }
     let unset = || ConfigError::Unset { path: path.to_owned(), variable: variable.to_owned() };
     let value = env(variable).filter(|value| !value.is_empty()).ok_or_else(unset)?;
     value.into_string().map_err(|_| ConfigError::NotText(variable.to_owned()))

@@ -29,7 +29,7 @@ use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
 pub use creation::{CreationError, CreationRule, creation_rule_for, holds_sops, is_secret_target};
 pub use machine::scope as machine_scope;
-pub use scope::Local;
+pub use scope::{Local, of_origin};
 pub use sniff::is_sops;
 pub use value::is_likely_a_value;
 
@@ -117,12 +117,23 @@ pub enum NamingError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The settings cannot be followed, so the scope is not known.
+    #[error("{what}")]
+    Settings {
+        /// What is wrong with them.
+        what: String,
+        /// The next step.
+        remedy: String,
+    },
     /// The identity is not one.
     #[error(
         "{0:?} should hold one UUID and does not; when nothing runs in this repository, delete it, and the next lease makes a new one"
     )]
     NoIdentity(PathBuf),
 }
+
+/// The scope that the settings give a repository, if they do; who reads them knows whether they are trusted.
+pub type SaidScope<'a> = &'a dyn Fn(&Repository) -> Result<Option<Scope>, NamingError>;
 
 /// Where a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,6 +159,7 @@ pub fn place(path: &Path) -> Result<Place, NamingError> {
 pub struct Namer<'a> {
     local: Local,
     env: Environment<'a>,
+    said: SaidScope<'a>,
     seen: Vec<(Repository, Scope)>,
 }
 
@@ -163,19 +175,26 @@ pub fn name(path: &Path, local: Local, env: Environment<'_>) -> Result<Target, N
 impl NamingError {
     /// The next step for a person.
     #[must_use]
-    pub fn remedy(&self) -> &'static str {
+    pub fn remedy(&self) -> &str {
         match self {
             Self::Value => "check the order of the arguments; a file with such a name must be there first",
+            Self::Settings { remedy, .. } => remedy,
             _ => "check the path",
         }
     }
 }
 
 impl<'a> Namer<'a> {
-    /// One that has seen nothing yet.
+    /// One that has seen nothing yet, and knows of no settings.
     #[must_use]
     pub fn new(local: Local, env: Environment<'a>) -> Self {
-        Self { local, env, seen: Vec::new() }
+        Self { local, env, said: &|_| Ok(None), seen: Vec::new() }
+    }
+
+    /// The same, with the scopes that settings give. They are asked for when something is named, and not before.
+    #[must_use]
+    pub fn heeding(self, said: SaidScope<'a>) -> Self {
+        Self { said, ..self }
     }
 
     /// The scope of what belongs to the repository around a directory; the machine's, outside any.
@@ -232,7 +251,7 @@ impl<'a> Namer<'a> {
         if let Some((_, scope)) = self.seen.iter().find(|(seen, _)| seen == repository) {
             return Ok(scope.clone());
         }
-        let scope = scope::of(repository, self.local, self.env)?;
+        let scope = scope::of(repository, self.local, self.env, self.said)?;
         self.seen.push((repository.clone(), scope.clone()));
         Ok(scope)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use super::{NamingError, remote};
+use super::{NamingError, SaidScope, remote};
 use crate::git::{Environment, Repository};
 use crate::terms::Scope;
 
@@ -23,13 +23,27 @@ pub enum Local {
 const KEPT_IN: &str = "locked";
 const KEPT_AS: &str = "scope";
 
-/// `host/path` of origin, else `local/UUID`.
+/// `host/path` of origin; none without a remote of that name.
 ///
-/// A `scope` from the committed configuration would be asked here, before origin: the caller knows whether that file is
-/// trusted.
-pub(super) fn of(repository: &Repository, local: Local, env: Environment<'_>) -> Result<Scope, NamingError> {
-    if let Some(url) = repository.origin(env)? {
-        return Ok(Scope(remote::scope(&url, &base_of_relative_urls(repository))));
+/// # Errors
+/// When a configuration file of the repository is unreadable or broken, or git is needed and fails.
+pub fn of_origin(repository: &Repository, env: Environment<'_>) -> Result<Option<Scope>, NamingError> {
+    let url = repository.origin(env)?;
+    Ok(url.map(|url| Scope(remote::scope(&url, &base_of_relative_urls(repository)))))
+}
+
+/// What the settings say, else `host/path` of origin, else `local/UUID`.
+pub(super) fn of(
+    repository: &Repository,
+    local: Local,
+    env: Environment<'_>,
+    said: SaidScope<'_>,
+) -> Result<Scope, NamingError> {
+    if let Some(scope) = said(repository)? {
+        return Ok(scope);
+    }
+    if let Some(scope) = of_origin(repository, env)? {
+        return Ok(scope);
     }
     let file = repository.common_dir.join(KEPT_IN).join(KEPT_AS);
     let identity = match (kept(&file)?, local) {

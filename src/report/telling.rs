@@ -1,6 +1,8 @@
 //! What is told after a command: only what needs a person.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use crate::settle::{Decision, Telling};
 use crate::store::Ending;
 use crate::supervise::Cause;
@@ -177,6 +179,13 @@ pub fn kept_by_keeper(resources: &str, why: &str) -> String {
     format!(
         "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends, then the next command does it"
     )
+}
+
+/// A file sets what does not count; `how` says when it would.
+#[must_use]
+pub fn not_counted(path: &Path, keys: &[String], how: &str) -> String {
+    let verb = if keys.len() == 1 { "does" } else { "do" };
+    format!("locked: {path:?} sets {}, which {verb} not count{how}", keys.join(", "))
 }
 
 /// A program that no rule knows.

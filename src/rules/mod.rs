@@ -111,3 +111,15 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
         class.policy = if first { policy } else { std::mem::take(&mut class.policy).and(policy) };
     }
 }
+
+/// Is there a built-in rule of this name? All of a program's begin with its name and a dot.
+#[must_use]
+pub fn is_built_in(rule: &str) -> bool {
+    rule.split('.').next().is_some_and(knows)
+}
+
+/// Does a built-in rule know this program?
+#[must_use]
+pub fn knows(program: &str) -> bool {
+    sops::is_sops(program.as_ref())
+}

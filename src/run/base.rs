@@ -6,7 +6,6 @@ use crate::exit;
 use crate::holder;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
-use crate::settle;
 use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Granted, Receipt, Renewal, Settlement, Store, StoreError};
 use crate::terms::{Digest, FencingToken, GrantId};
@@ -44,17 +43,17 @@ pub(super) fn prove(
         return quarantine(job, granted, tokens, store, receipts, &bad);
     }
     if let Some(refusal) = moved(job) {
-        end(job, tokens, store, undone(granted))?;
+        end(job, tokens, store, undone(job, granted))?;
         return Ok(Base::Refused { refusal, status: job.options.conflict_status });
     }
     let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
-        end(job, tokens, store, undone(granted))?;
+        end(job, tokens, store, undone(job, granted))?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
     for (file, before) in job.plan.files.iter().zip(&before) {
         if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
-            end(job, tokens, store, undone(granted))?;
+            end(job, tokens, store, undone(job, granted))?;
             return Err(no_copy(job, &error));
         }
     }
@@ -74,7 +73,7 @@ pub(super) fn prove(
         Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
         Renewal::Revoked => {
             // Who takes it away waits for us to let go; a store that cannot be told lets it run out.
-            let _it_runs_out = end(job, tokens, store, undone(granted));
+            let _it_runs_out = end(job, tokens, store, undone(job, granted));
             Ok(Base::Refused { refusal: lost(job), status: exit::LOST })
         }
     }
@@ -91,7 +90,7 @@ fn quarantine(
 ) -> Result<Base, StoreError> {
     let reason = |bad: &Bad| format!("{}: {}: {}", job.owner.host, bad.shown, bad.fault);
     let apart = bad.iter().map(|bad| (bad.resource.clone(), Ending::Quarantine { reason: reason(bad) })).collect();
-    let settlement = Settlement { ending: undone(granted), apart, receipts };
+    let settlement = Settlement { ending: undone(job, granted), apart, receipts };
     let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, settle_within(store))?;
     let [first, ..] = bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
     let refusal = Refusal {
@@ -175,11 +174,12 @@ pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<
 }
 
 /// How a lease ends under which nothing was run. What the session had kept before (an open edit, say) it keeps.
-pub(super) fn undone(granted: &Granted) -> Ending {
+pub(super) fn undone(job: &Job<'_>, granted: &Granted) -> Ending {
     if granted.carried.is_empty() {
         return Ending::Release(Ended::Failed);
     }
-    Ending::Keep { reason: "its next command was not run".to_owned(), keep_for: settle::MAX_HOLD, takeable: false }
+    let keep_for = job.options.holds.max_hold;
+    Ending::Keep { reason: "its next command was not run".to_owned(), keep_for, takeable: false }
 }
 
 fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {

@@ -42,7 +42,7 @@ impl From<Exit> for Ended {
 /// take it, the live file stays as the proof that nobody has it.
 pub(super) fn give_back(job: &Job<'_>, granted: &Granted, store: &mut dyn Store, error: &StoreError) -> Ended {
     let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
-    let settlement = Settlement::whole(base::undone(granted), Vec::new());
+    let settlement = Settlement::whole(base::undone(job, granted), Vec::new());
     let back = store.settle(&job.holding(&tokens), &settlement, settle_within(store));
     let exit = refuse(job.context, &report::store_down(error), super::status_of(error));
     Ended { exit, unsettled: back.is_err() }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::{self, Places, StoreSetting};
+use crate::config::{Key, Settings, Shelf, StoreSetting};
 use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::Witness;
@@ -22,11 +22,9 @@ use super::{Account, spool};
 ///
 /// # Errors
 /// When `--session` or `LOCKED_SESSION` makes no sense: the refusal to say.
-pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, Refusal> {
+pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings) -> Result<Session, Refusal> {
     let option = option.map(|id| OsString::from(id.whole()));
-    let places = Places::around(&env_of(context), &[]);
-    // A file that cannot be followed is refused where the store is asked for, which is where a session matters.
-    let own = config::session_variables(&places).unwrap_or_default();
+    let own = settings.words(Key::SessionEnv);
     let variables: Vec<Variable> = own.iter().map(|name| Variable::named(name)).chain(Variable::ready()).collect();
     let processes = ProcFs::new();
     let boot_id = context.clock.boot_id();
@@ -44,8 +42,8 @@ pub fn session(context: &Context, option: Option<SessionId>) -> Result<Session, 
 
 /// What the session is called, for settings that count for some sessions alone. Who makes no sense is called nothing.
 #[must_use]
-pub fn session_names(context: &Context, option: Option<SessionId>) -> Vec<String> {
-    session(context, option).map(|session| session.names(&env_of(context))).unwrap_or_default()
+pub fn session_names(context: &Context, option: Option<SessionId>, settings: &Settings) -> Vec<String> {
+    session(context, option, settings).map(|session| session.names(&env_of(context))).unwrap_or_default()
 }
 
 /// The store. It is told first what it could not be told before, if there is anything.
@@ -98,6 +96,8 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
+    /// The files of settings that were read.
+    pub shelf: Shelf,
 }
 
 /// The grant of the `locked` above us, as it told its command. What it means now the store decides.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::canary;
 use crate::clock::{Clock as _, Moment};
 use crate::report;
-use crate::settle::{HOLD_FOR, MAX_HOLD};
+use crate::settle::HOLD_FOR;
 use crate::supervise::{Came, Vigil, Wrapper};
 use crate::terms::show_duration;
 
@@ -76,7 +76,7 @@ impl<'a> Follower<'a> {
     fn to_the_end(&self, wrapper: &Wrapper) -> io::Result<Followed> {
         let clock = self.job.context.clock.as_ref();
         let vigil = wrapper.stay(clock)?;
-        let until = clock.now().after(MAX_HOLD);
+        let until = clock.now().after(self.job.options.holds.max_hold);
         let run = match self.appears(&vigil, clock.now().after(APPEARS))? {
             Ok(run) => run,
             Err(followed) => return Ok(followed),

@@ -53,7 +53,7 @@ fn attempt(
 ) -> Result<Exit, StoreError> {
     let grant = GrantId::random();
     let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
-    let session = match super::session(context, options.session) {
+    let session = match super::session(context, options.session, &options.settings) {
         Ok(session) => session,
         Err(refusal) => {
             live.remove();
@@ -75,7 +75,7 @@ fn attempt(
     };
     let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
     let give_back = plan.gives_back_after();
-    let watch = Watch { times: options.times, stopped_max: options.times.ttl, give_back, edits_unseen };
+    let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen };
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.

@@ -125,6 +125,7 @@ impl Job<'_> {
             keep_asked: self.options.keep,
             remote: self.plan.remote,
             ttl: self.options.times.ttl,
+            holds: self.options.holds,
         };
         let mut receipts = Vec::new();
         for ((file, before), finding) in self.plan.files.iter().zip(before).zip(&findings) {

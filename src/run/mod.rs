@@ -23,23 +23,30 @@ mod options;
 mod proof;
 mod receipt;
 mod setting;
+mod settings;
 mod spool;
 mod stack;
 mod tell;
+mod times;
+mod trust;
 mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
 pub use entry::{Context, env_of, open_store, outside, retry_witness, session, session_names, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
-pub use options::{AskedTimes, Options};
+pub use options::Options;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, status_of, store_for, store_here, store_of_files};
+pub use settings::{layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
+pub use times::{AskedTimes, NoTimes, times};
+pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use way::{Tools, complete};
 
 use std::ffi::OsString;
 
+use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer, NamingError};
 use crate::plan::{self, Plan};
@@ -51,12 +58,12 @@ use crate::terms::ResourceName;
 
 /// Runs a program: `words` are the program and its arguments, every byte of them the program's.
 ///
-/// `options` are read only when something is to be held, so that a mistake in the environment never stands in the way
-/// of a read; `resources` are those of `-r`.
+/// `options` and settings are read only when something is to be held, so that a mistake in the environment or in a file
+/// never stands in the way of a read; `resources` are those of `-r`.
 pub fn run(
     context: &Context,
     resources: &[ResourceName],
-    options: &dyn Fn() -> Result<Options, Exit>,
+    options: &dyn Fn(&Settings) -> Result<Options, Exit>,
     words: &[OsString],
 ) -> Exit {
     let exit = go(context, resources, options, words);
@@ -67,7 +74,7 @@ pub fn run(
 fn go(
     context: &Context,
     resources: &[ResourceName],
-    options: &dyn Fn() -> Result<Options, Exit>,
+    options: &dyn Fn(&Settings) -> Result<Options, Exit>,
     words: &[OsString],
 ) -> Exit {
     let Some((word, args)) = words.split_first() else {
@@ -103,7 +110,8 @@ fn go(
     let known = class.known;
 
     let env = env_of(context);
-    let mut namer = Namer::new(Local::Make, &env);
+    let said = said_scope(context);
+    let mut namer = Namer::new(Local::Make, &env).heeding(&said);
     match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &env), &mut namer) {
         Ok(Plan::PassThrough { reason, notes }) => {
             if !known && context.voice >= Voice::Ready {
@@ -117,7 +125,7 @@ fn go(
             say_notes(context, &plan.notes);
             plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
-            match options() {
+            match settings::for_plan(context, &plan).and_then(|settings| options(&settings)) {
                 Ok(options) => hold::hold(context, &options, &plan, &order),
                 Err(exit) => exit,
             }
@@ -138,7 +146,8 @@ fn say_notes(context: &Context, notes: &[String]) {
 
 /// A file has no name, so nothing may run.
 pub fn refuse_unnamed(error: &NamingError) -> Exit {
-    report::say(&report::misuse(&error.to_string(), error.remedy()).to_string());
+    let words = if matches!(error, NamingError::Settings { .. }) { report::misconfigured } else { report::misuse };
+    report::say(&words(&error.to_string(), error.remedy()).to_string());
     Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
 }
 

@@ -4,9 +4,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::config::{Key, Settings};
 use crate::lease::Patience;
 use crate::rules::Policy;
-use crate::terms::{SessionId, Times, TimesError};
+use crate::settle::Holds;
+use crate::terms::{SessionId, Times};
+
+use super::AskedTimes;
 
 /// The options of a run, checked.
 #[derive(Debug, Clone)]
@@ -33,55 +37,42 @@ pub struct Options {
     pub on_lost: Option<OsString>,
     /// `--conflict-exit-code`.
     pub conflict_status: i32,
-}
-
-/// What was said of times, by option or by its twin.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AskedTimes {
-    /// `--ttl`.
-    pub ttl: Option<Duration>,
-    /// `--heartbeat`.
-    pub heartbeat: Option<Duration>,
-    /// `--renew-deadline`.
-    pub renew_deadline: Option<Duration>,
-    /// `--grace`.
-    pub grace: Option<Duration>,
-}
-
-impl AskedTimes {
-    /// The times, with a rule's TTL where nobody asked for one.
-    ///
-    /// # Errors
-    /// When they do not fit together.
-    pub fn times(&self, of_rule: Option<Duration>) -> Result<Times, TimesError> {
-        Times::new(self.ttl.or(of_rule), self.heartbeat, self.renew_deadline, self.grace)
-    }
-
-    fn nothing(&self) -> bool {
-        [self.ttl, self.heartbeat, self.renew_deadline, self.grace].iter().all(Option::is_none)
-    }
+    /// How long a stopped job (Ctrl-Z) is renewed; one TTL when nobody says.
+    pub stopped_max: Duration,
+    /// How long what is kept stays, where the settings say.
+    pub holds: Holds,
+    /// What the files say, for what no option is there for.
+    pub settings: Settings,
 }
 
 impl Options {
-    /// How long a request waits when nobody says: 30 s.
-    pub const READY_WAIT: Duration = Duration::from_secs(30);
-
     /// The same over a store whose lock falls with a connection: that is found out at the next heartbeat, so heartbeats
     /// come every few seconds unless somebody says otherwise.
     #[must_use]
     pub fn over_a_session(&self) -> Self {
         let short = Times::new(Some(Duration::from_secs(30)), None, None, None);
-        let times = short.ok().filter(|_| self.asked.nothing()).unwrap_or(self.times);
-        Self { times, ..self.clone() }
+        let times = short.ok().filter(|_| self.nobody_said_times()).unwrap_or(self.times);
+        self.with(times)
     }
 
     /// The same under a rule's terms, which count where nobody said otherwise. A rule's TTL that does not go with the
     /// other times that somebody asked for is left aside: what was asked for fits without it.
     #[must_use]
     pub fn under(&self, policy: &Policy) -> Self {
-        let times = self.asked.times(policy.ttl).unwrap_or(self.times);
+        let asked = AskedTimes { ttl: self.asked.ttl.or(policy.ttl), ..self.asked };
+        let times = super::times(&asked, &self.settings).unwrap_or(self.times);
         let patience = policy.wait.filter(|_| !self.wait_asked).map_or(self.patience, Patience::of);
-        Self { times, patience, ..self.clone() }
+        Self { patience, ..self.with(times) }
+    }
+
+    fn nobody_said_times(&self) -> bool {
+        let keys = [Key::Ttl, Key::Heartbeat, Key::RenewDeadline, Key::Grace];
+        self.asked == AskedTimes::default() && keys.iter().all(|&key| self.settings.value(key).is_none())
+    }
+
+    fn with(&self, times: Times) -> Self {
+        let stopped_max = self.settings.length(Key::StoppedMax).unwrap_or(times.ttl);
+        Self { times, stopped_max, ..self.clone() }
     }
 }
 
@@ -90,13 +81,14 @@ mod tests {
     use super::*;
 
     const MINUTE: Duration = Duration::from_secs(60);
+    const READY: Duration = Duration::from_secs(30);
 
     fn options(asked: AskedTimes, wait: Option<Duration>) -> Options {
         Options {
             operation: None,
-            times: asked.times(None).expect("they fit"),
+            times: crate::run::times(&asked, &Settings::default()).expect("they fit"),
             asked,
-            patience: Patience::of(wait.unwrap_or(Options::READY_WAIT)),
+            patience: Patience::of(wait.unwrap_or(READY)),
             wait_asked: wait.is_some(),
             session: None,
             keep: false,
@@ -104,6 +96,9 @@ mod tests {
             force: None,
             on_lost: None,
             conflict_status: 75,
+            stopped_max: MINUTE,
+            holds: Holds::default(),
+            settings: Settings::default(),
         }
     }
 
@@ -131,7 +126,7 @@ mod tests {
     fn a_rule_s_wait_counts_where_nobody_said_otherwise() {
         let of = Patience::of;
         for (asked, of_rule, expected) in [
-            (None, None, of(Options::READY_WAIT)),
+            (None, None, of(READY)),
             (None, Some(MINUTE), of(MINUTE)),
             (None, Some(Duration::ZERO), Patience::None),
             (Some(2 * MINUTE), Some(MINUTE), of(2 * MINUTE)),

@@ -3,15 +3,14 @@
 
 use std::path::Path;
 
-use crate::config::{self, ConfigError, Places, StoreSetting};
+use crate::config::{ConfigError, Layers, StoreSetting};
 use crate::exit::{self, Exit};
-use crate::git::Repository;
 use crate::plan::HoldPlan;
 use crate::report::{self, Refusal, Voice};
 use crate::store::StoreError;
 
 use super::way::{self, Tools};
-use super::{Context, arbiter, env_of};
+use super::{Context, arbiter, env_of, settings};
 
 /// Why there is no setting.
 pub enum NoSetting {
@@ -46,9 +45,7 @@ pub fn status_of(error: &StoreError) -> i32 {
 
 /// The store for what this plan holds: that of the repositories of its files, or of the one around the working directory.
 pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<StoreSetting, NoSetting> {
-    let roots: Vec<&Path> = plan.files.iter().filter_map(|file| file.target.worktree()).collect();
-    let outside = plan.files.iter().any(|file| file.target.worktree().is_none());
-    if plan.files.is_empty() { store_here(context) } else { found(context, &roots, outside) }
+    found(context, &settings::layers_for(context, plan).map_err(NoSetting::Wrong)?)
 }
 
 /// The store of the repository around the working directory.
@@ -56,10 +53,7 @@ pub(super) fn for_plan(context: &Context, plan: &HoldPlan) -> Result<StoreSettin
 /// # Errors
 /// See [`NoSetting`].
 pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
-    // A repository that cannot be read sets nothing; whoever names something in it is told.
-    let repository = Repository::around(&context.invocation.cwd).ok().flatten();
-    let root = repository.as_ref().map(|repository| &*repository.worktree_root);
-    store_for(context, root.as_slice())
+    found(context, &settings::layers_here(context).map_err(NoSetting::Wrong)?)
 }
 
 /// The store of these work trees.
@@ -67,7 +61,7 @@ pub fn store_here(context: &Context) -> Result<StoreSetting, NoSetting> {
 /// # Errors
 /// See [`NoSetting`].
 pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoSetting> {
-    found(context, roots, roots.is_empty())
+    found(context, &settings::layers(context, roots, roots.is_empty()).map_err(NoSetting::Wrong)?)
 }
 
 /// The store that the files name for the working directory, whatever the environment and the options say; none when none
@@ -78,9 +72,8 @@ pub fn store_for(context: &Context, roots: &[&Path]) -> Result<StoreSetting, NoS
 pub fn store_of_files(context: &Context) -> Result<Option<StoreSetting>, NoSetting> {
     let around = env_of(context);
     let env = |name: &str| around(name).filter(|_| name != "LOCKED_STORE");
-    let repository = Repository::around(&context.invocation.cwd).ok().flatten();
-    let root = repository.as_ref().map(|repository| &*repository.worktree_root);
-    let setting = config::store(&env, &Places::around(&env, root.as_slice())).map_err(NoSetting::Wrong)?;
+    let layers = settings::layers_here(context).map_err(NoSetting::Wrong)?;
+    let setting = layers.store(&env).map_err(NoSetting::Wrong)?;
     if setting.said_by.is_empty() { Ok(None) } else { completed(context, setting).map(Some) }
 }
 
@@ -97,12 +90,10 @@ pub fn completed(context: &Context, setting: StoreSetting) -> Result<StoreSettin
     way::complete(setting, &tools).map_err(NoSetting::Away)
 }
 
-/// `outside`: something lies in no work tree.
-fn found(context: &Context, roots: &[&Path], outside: bool) -> Result<StoreSetting, NoSetting> {
+fn found(context: &Context, layers: &Layers) -> Result<StoreSetting, NoSetting> {
     let around = env_of(context);
     let env = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
-    let mut setting =
-        config::store(&env, &Places { outside, ..Places::around(&env, roots) }).map_err(NoSetting::Wrong)?;
+    let mut setting = layers.store(&env).map_err(NoSetting::Wrong)?;
     setting.advisory |= context.advisory;
     // The option stands in for its twin; the one that was typed is the one to name.
     if setting.said_by == "LOCKED_STORE" && context.store.is_some() && context.store != around("LOCKED_STORE") {

@@ -9,7 +9,7 @@ use crate::rules::Keep;
 use crate::store::{Ended, Ending};
 use crate::terms::Resource;
 
-use super::{Decision, Facts, HOLD_FOR, KEEP_FOR, Telling};
+use super::{Decision, Facts, HOLD_FOR, Telling};
 
 /// Why a part is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,8 +103,10 @@ fn fate(facts: &Facts<'_>, part: Part, how: &str) -> Fate {
         Part::Files if keep == Keep::Always => (stays(how.to_owned(), facts.ttl, false), Some(false)),
         Part::Files => (stays(format!("{how}; every byte is as before"), facts.ttl, true), None),
         // Nothing here can tell what it has changed, so it counts as having changed something.
-        Part::Rule => (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(KEEP_FOR), false), Some(false)),
-        Part::Hand if facts.keep_asked => (stays(how.to_owned(), KEEP_FOR, false), Some(false)),
+        Part::Rule => {
+            (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(facts.holds.keep_for), false), Some(false))
+        }
+        Part::Hand if facts.keep_asked => (stays(how.to_owned(), facts.holds.keep_for, false), Some(false)),
         Part::Hand => (Ending::Release(Ended::Failed), None),
     };
     Fate { resources: held(facts, part), ending, told }

@@ -75,6 +75,7 @@ impl Case {
             keep_asked: self.keep_asked,
             remote: self.remote,
             ttl: TTL,
+            holds: Holds::default(),
         })
     }
 

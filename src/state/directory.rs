@@ -35,6 +35,19 @@ impl StateDir {
         Self::open_at(path, served)
     }
 
+    /// The same, but nothing is made: none when it is not there.
+    ///
+    /// # Errors
+    /// As [`StateDir::open`].
+    pub fn existing(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>, StoreError> {
+        let served = Account::served(env);
+        let path = choose(env, || served.home(), served)?;
+        match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            _ => Self::open_at(path, served).map(Some),
+        }
+    }
+
     /// The same checks for a directory that was named otherwise (the parent of a configured store file).
     ///
     /// # Errors
@@ -87,6 +100,14 @@ impl StateDir {
     /// [`StoreError::Place`] when it cannot be made.
     pub fn spool(&self) -> Result<PathBuf, StoreError> {
         self.below("spool")
+    }
+
+    /// The directory of what people have vouched for, made (0700) if need be.
+    ///
+    /// # Errors
+    /// [`StoreError::Place`] when it cannot be made.
+    pub fn trusted(&self) -> Result<PathBuf, StoreError> {
+        self.below("trusted")
     }
 
     /// Names this boot of this machine and this very directory: only contenders with the same text look at the same

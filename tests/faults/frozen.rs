@@ -126,6 +126,19 @@ fn a_child_stopped_for_a_ttl_is_stopped_for_good() {
     stage.is_empty_soon();
 }
 
+/// The TTL is far beyond every limit of a test: what ends the job is `stopped_max`.
+#[test]
+fn a_child_is_stopped_for_good_when_the_settings_say() {
+    let stage = Stage::new();
+    let settings = stage.world.root().join("home/.config/locked");
+    std::fs::create_dir_all(&settings).expect("directory");
+    std::fs::write(settings.join("config.toml"), "ttl = \"2h\"\nstopped_max = \"1s\"\n").expect("settings");
+    let one = stage.start_shell("one", &["-r", "test:x"], "kill -STOP $$; $ME");
+    let ended = one.ends();
+    assert_eq!(ended.code, Some(77), "{}", ended.said);
+    stage.is_empty_soon();
+}
+
 #[test]
 fn a_child_killed_while_it_is_stopped_ends_its_wrapper() {
     let stage = Stage::new();

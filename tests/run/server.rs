@@ -68,7 +68,7 @@ fn what_stands_in_the_file_of_a_repository_counts_only_as_far_as_it_may() {
         ("store = { url = \"postgres://u:hunter2@db/x\" }", "sets store.url"),
         ("store = { url_env = \"A\", via = \"ssh://h\" }", "sets store.via"),
         ("store = { url_env = \"NO_SUCH_VARIABLE\" }", "NO_SUCH_VARIABLE, which is not set"),
-        ("stor = 1", "unknown field `stor`"),
+        ("stor = 1", "unknown key `stor`; did you mean `store`?"),
         ("store = \"postgres://u:hunter2@db/x\"", "a value of the wrong type"),
     ] {
         repository(&stage, settings);

@@ -93,6 +93,7 @@ macro_rules! every_promise {
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             settling: a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back;
             settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;
+            settling: what_stays_apart_stays_with_its_session_and_the_rest_is_anybody_s;
             debt: the_successor_of_a_crash_is_told_what_to_prove;
             debt: debts_outlive_two_crashes;
             debt: recording_files_pays_the_debt;

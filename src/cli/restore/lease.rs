@@ -54,8 +54,9 @@ impl Hold {
         state: &StateDir,
         target: &Target,
     ) -> Result<Self, Exit> {
-        let session =
-            run::session(context, options.session.map(SessionId)).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+        let settings = run::settings_of(context, target.worktree())?;
+        let session = run::session(context, options.session.map(SessionId), &settings)
+            .map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let mut resources: Vec<Resource> = target.resources().cloned().collect();
         let roots = target.worktree();
         let setting = match run::store_for(context, roots.as_slice()) {
@@ -85,13 +86,14 @@ impl Hold {
             operation: "locked restore".to_owned(),
             rule: None,
         };
-        let (holding, carried) = match ask(context, options.patience(), state, store.as_mut(), owner, resources) {
-            Ok(held) => held,
-            // A store whose first word needs no server, or one that went away since.
-            Err(NotHeld::Unknown(error)) if is_down(&error) => return Ok(Self::without(&error)),
-            Err(NotHeld::Unknown(error)) => return Err(down(&error)),
-            Err(NotHeld::Refused(exit)) => return Err(exit),
-        };
+        let (holding, carried) =
+            match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
+                Ok(held) => held,
+                // A store whose first word needs no server, or one that went away since.
+                Err(NotHeld::Unknown(error)) if is_down(&error) => return Ok(Self::without(&error)),
+                Err(NotHeld::Unknown(error)) => return Err(down(&error)),
+                Err(NotHeld::Refused(exit)) => return Err(exit),
+            };
         Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried })) })
     }
 

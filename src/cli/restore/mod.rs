@@ -18,7 +18,7 @@ use crate::canary::{self, Arbiter, Expect, Fault, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
-use crate::naming::{Local, Namer, Target};
+use crate::naming::{Local, Namer, NamingError, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
 use crate::run::{self, Before, Context};
@@ -52,9 +52,11 @@ pub(super) fn restore(context: &Context, options: &RunOptions, verb: &Restore) -
 fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Exit, Exit> {
     let env = run::env_of(context);
     let path = context.invocation.cwd.join(&verb.file);
-    let target = Namer::new(Local::Make, &env)
-        .name(&path)
-        .map_err(|error| refuse(&report::misuse(&error.to_string(), error.remedy()), exit::USAGE))?;
+    let said = run::said_scope(context);
+    let target = Namer::new(Local::Make, &env).heeding(&said).name(&path).map_err(|error| match error {
+        NamingError::Settings { .. } => run::refuse_unnamed(&error),
+        _ => refuse(&report::misuse(&error.to_string(), error.remedy()), exit::USAGE),
+    })?;
     // Reading a pipe would wait for ever, a device might never end.
     if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
         let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());

@@ -11,6 +11,20 @@ struct World {
     two: bool,
     /// Something lies in no repository.
     outside: bool,
+    /// Somebody has vouched for everything.
+    trusted: bool,
+}
+
+struct Everything(bool);
+
+impl super::super::Ground for Everything {
+    fn is_vouched_for(&self, _: &super::super::File) -> bool {
+        self.0
+    }
+
+    fn origin(&self, _: &Path) -> Option<String> {
+        None
+    }
 }
 
 impl World {
@@ -21,7 +35,7 @@ impl World {
                 std::fs::write(place.path().join(name), text).expect("file");
             }
         }
-        Self { place, env: Vec::new(), two: false, outside: false }
+        Self { place, env: Vec::new(), two: false, outside: false, trusted: false }
     }
 
     fn with(mut self, name: &'static str, value: &'static str) -> Self {
@@ -33,9 +47,14 @@ impl World {
         let at = |name: &str| self.place.path().join(name);
         let mut repositories = vec![at("repository")];
         repositories.extend(self.two.then(|| at("other")));
-        let places = Places { system: at("system"), user: Some(at("user")), repositories, outside: self.outside };
+        let (system, fragments) = (at("system"), at("fragments"));
+        let places = Places { system, fragments, user: Some(at("user")), repositories, outside: self.outside };
         let env = |name: &str| self.env.iter().find(|(set, _)| *set == name).map(|(_, value)| OsString::from(value));
-        store(&env, &places)
+        Layers::read(&places, &env, &Shelf::default(), &Everything(self.trusted))?.store(&env)
+    }
+
+    fn trusted(self) -> Self {
+        Self { trusted: true, ..self }
     }
 }
 
@@ -77,7 +96,7 @@ fn the_variable_replaces_the_whole_of_what_files_say_and_tells_what_that_was() {
 }
 
 #[test]
-fn a_repository_may_name_a_variable_and_nothing_else() {
+fn an_untrusted_repository_may_name_a_variable_and_nothing_else() {
     for (text, key) in [
         (URL, "store.url"),
         ("store = { url_sops = { file = \"x\", key = \"y\" } }", "store.url_sops"),
@@ -91,22 +110,20 @@ fn a_repository_may_name_a_variable_and_nothing_else() {
         assert!(matches!(world.store(), Err(ConfigError::Untrusted { key: found, .. }) if found == key), "{text}");
         let own = World::new("", text, "").with("DB", "postgres://x");
         assert!(own.store().is_ok(), "{text}");
+        let trusted = World::new("", "", text).with("DB", "postgres://x").trusted().store().expect("a store");
+        assert!(!trusted.guarded, "{text}");
     }
 }
 
 #[test]
-fn who_one_is_is_for_the_user_to_say_and_not_for_a_repository() {
-    let variables = |world: &World| {
-        let at = |name: &str| world.place.path().join(name);
-        let places = Places { system: at("system"), user: Some(at("user")), repositories: Vec::new(), outside: true };
-        super::super::session_variables(&places).expect("names")
-    };
-    let [mine, all] = ["[session]\nenv = [\"MY_AGENT\"]\n", "[session]\nenv = [\"JOB\"]\n"];
-    assert_eq!(variables(&World::new(all, mine, "")), ["MY_AGENT"]);
-    assert_eq!(variables(&World::new(all, "", "")), ["JOB"]);
-    assert!(variables(&World::new("", "", mine)).is_empty());
-    assert!(matches!(World::new("", "", mine).store(), Err(ConfigError::Untrusted { key: "session.env", .. })));
-    assert!(World::new("", mine, "").store().is_ok());
+fn a_variable_that_a_repository_names_is_shown_to_nobody_before_it_is_trusted() {
+    let world = || World::new("", "", "store = { url_env = \"DB\" }").with("DB", "postgres://x");
+    assert!(world().store().expect("a store").guarded);
+    assert!(!world().trusted().store().expect("a store").guarded);
+}
+
+#[test]
+fn what_names_a_session_must_be_a_name() {
     let odd = World::new("", "[session]\nenv = [\"A B\"]\n", "");
     assert!(matches!(odd.store(), Err(ConfigError::NoName { key: "session.env", .. })));
 }

@@ -172,3 +172,24 @@ pub(crate) fn what_ends_apart_does_not_take_the_rest_of_the_set_along(world: &dy
     take(&mut *store, &bob.asks(&["b"]));
     assert_eq!(store.receipts(&resource("b").scope, "b.env", LIMIT).expect("answer").len(), 1);
 }
+
+pub(crate) fn what_stays_apart_stays_with_its_session_and_the_rest_is_anybody_s(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    for (ending, apart) in [(DONE, kept(false)), (kept(true), kept(false)), (kept(false), DONE)] {
+        let held = take(&mut *store, &ana.asks(&["a", "b"]));
+        let settlement =
+            Settlement { ending: ending.clone(), apart: vec![(resource("b"), apart.clone())], receipts: vec![] };
+        // The second time as after a lost answer.
+        for _sent in 0..2 {
+            assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
+        }
+        let (free, stays) = if apart == DONE { ("b", "a") } else { ("a", "b") };
+        let (blockers, _) = busy(&mut *store, &bob.asks(&[stays]));
+        assert_eq!((blockers[0].lease.state, blockers[0].lease.takeable), (LeaseState::Kept, false), "{ending:?}");
+        let taken = take(&mut *store, &bob.asks(&[free]));
+        release(&mut *store, &taken);
+        let goes_on = take(&mut *store, &ana.asks(&["a", "b"]));
+        release(&mut *store, &goes_on);
+    }
+}

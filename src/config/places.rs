@@ -1,0 +1,93 @@
+//! Where settings lie, and whose they are.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::ConfigError;
+
+/// The files, the weakest first.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// `/etc/locked/config.toml`.
+    pub system: PathBuf,
+    /// `/etc/locked/config.d`: every `*.toml` in it, in the order of the bytes of their names.
+    pub fragments: PathBuf,
+    /// `$XDG_CONFIG_HOME/locked/config.toml`, else below `$HOME/.config`; none without either.
+    pub user: Option<PathBuf>,
+    /// `.locked.toml` at the root of each work tree that the command is about.
+    pub repositories: Vec<PathBuf>,
+    /// The command is about something that lies in no work tree, where only the first two have a say.
+    pub outside: bool,
+}
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// The machine's.
+    System,
+    /// The user's.
+    User,
+    /// The repository's: it came with what was checked out.
+    Repository,
+}
+
+/// What a repository's file is called, at the root of the work tree.
+pub const FILE: &str = ".locked.toml";
+
+impl Places {
+    /// The places for a command in this environment that is about these work trees.
+    #[must_use]
+    pub fn around(env: &dyn Fn(&str) -> Option<OsString>, roots: &[&Path]) -> Self {
+        let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || absolute("HOME").map(|home| home.join(".config"));
+        let mut repositories: Vec<PathBuf> = roots.iter().map(|root| root.join(FILE)).collect();
+        repositories.sort();
+        repositories.dedup();
+        Self {
+            system: PathBuf::from("/etc/locked/config.toml"),
+            fragments: PathBuf::from("/etc/locked/config.d"),
+            user: absolute("XDG_CONFIG_HOME").or_else(home).map(|config| config.join("locked/config.toml")),
+            repositories,
+            outside: roots.is_empty(),
+        }
+    }
+}
+
+/// The files in the directory, in their order; none when it is not there.
+pub(super) fn fragments(directory: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: directory.to_owned(), source };
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry.map_err(unreadable)?.file_name());
+    }
+    // What an editor or a package manager leaves beside a file begins with a dot or ends otherwise.
+    names.retain(|name| name.as_encoded_bytes().ends_with(b".toml") && !name.as_encoded_bytes().starts_with(b"."));
+    names.sort_by(|one, other| one.as_encoded_bytes().cmp(other.as_encoded_bytes()));
+    Ok(names.into_iter().map(|name| directory.join(name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_come_in_the_order_of_their_bytes() {
+        let place = tempfile::tempdir().expect("place");
+        for name in ["b.toml", "a.toml", "B.toml", "10.toml", "9.toml", ".hidden.toml", "x.toml~", "x.toml.rpmsave"] {
+            std::fs::write(place.path().join(name), "").expect("file");
+        }
+        let found = fragments(place.path()).expect("listed");
+        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+        assert_eq!(names, ["10.toml", "9.toml", "B.toml", "a.toml", "b.toml"]);
+        assert!(fragments(&place.path().join("nowhere")).expect("none").is_empty());
+    }
+}

@@ -1,0 +1,168 @@
+//! Repositories that somebody checked out and should not believe.
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::process::Command;
+
+use crate::run::stage::{DOTENV, FILE, RESOURCE, Stage, ends, says, silent, text};
+
+use super::{config, leased, repository, user};
+
+/// A read goes on, a write and a hold by hand are stopped with 78.
+#[track_caller]
+fn only_reads_go_on(stage: &Stage, what: &str) {
+    let before = stage.content();
+    let read = silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
+    assert!(read.contains("FIRST=one"), "{what}");
+    silent(stage.locked(1).args(["--", "true"]).arg("-q").env("LOCKED_QUIET", "1"));
+    for command in [
+        &mut stage.set(1, &[], "A", "1"),
+        stage.locked(1).args(["acquire", RESOURCE]),
+        &mut leased(stage, &[], "echo ran > ran"),
+        &mut config(stage, &["show"]),
+    ] {
+        let said = says(command, 78);
+        assert!(said.starts_with("REFUSED: "), "{what}: {said}");
+        assert!(said.lines().count() <= 5 && said.len() < 2000, "{what}: {said}");
+        assert!(!said.contains("hunter2") && !said.contains('\u{1b}') && !said.contains('\0'), "{what}: {said}");
+    }
+    assert_eq!(stage.content(), before, "{what}");
+    assert!(!stage.world.work().join("ran").exists(), "{what}");
+}
+
+#[test]
+fn what_is_no_plain_file_of_settings_stops_writers_and_no_reader() {
+    let stage = Stage::new();
+    let path = stage.world.work().join(".locked.toml");
+    let elsewhere = stage.world.root().join("hunter2.toml");
+    fs::write(&elsewhere, "wait = \"31s\"\n").expect("file");
+    let link = |to: &std::path::Path| std::os::unix::fs::symlink(to, &path).expect("link");
+    let way: [(&str, &dyn Fn()); 8] = [
+        ("a link", &|| link(&elsewhere)),
+        ("a link to nothing", &|| link(std::path::Path::new("nowhere"))),
+        ("a link to itself", &|| link(&path)),
+        ("a link to a device", &|| link(std::path::Path::new("/dev/zero"))),
+        ("a FIFO", &|| assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success())),
+        ("a directory", &|| fs::create_dir(&path).expect("directory")),
+        ("a huge file", &|| fs::File::create(&path).expect("file").set_len(1 << 40).expect("long")),
+        ("a large file", &|| fs::write(&path, vec![b'#'; 2 * 1024 * 1024]).expect("file")),
+    ];
+    for (what, make) in way {
+        make();
+        only_reads_go_on(&stage, what);
+        if path.is_dir() && !path.is_symlink() { fs::remove_dir(&path) } else { fs::remove_file(&path) }.expect("gone");
+    }
+}
+
+/// Somebody waits to write into a FIFO: that goes on at the moment when anybody opens it, and not before.
+#[test]
+fn a_read_opens_no_file_of_settings() {
+    let stage = Stage::new();
+    let home = user(&stage, "");
+    for path in [stage.world.work().join(".locked.toml"), home.join("locked/config.toml")] {
+        drop(fs::remove_file(&path));
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        let opened = stage.world.root().join("opened");
+        let mut writer = stage.world.command("sh");
+        writer.args(["-c", ": > \"$0\"; : > \"$1\""]).args([&path, &opened]);
+        let mut writer = writer.spawn().expect("a writer");
+        for words in [&["sops", "decrypt"][..], &["explain", "--", "sops", "decrypt"], &["-N", "sops", "decrypt"]] {
+            let mut command = stage.locked(1);
+            silent(command.args(words).args(DOTENV).arg(FILE).env("XDG_CONFIG_HOME", &home));
+        }
+        silent(stage.locked(1).args(["-q", "true"]).env("XDG_CONFIG_HOME", &home));
+        assert!(writer.try_wait().expect("a look").is_none() && !opened.exists(), "{} was opened", path.display());
+        says(stage.set(1, &[], "A", "1").env("XDG_CONFIG_HOME", &home), 78);
+        crate::run::stage::until("a write opens it", || opened.exists().then_some(()));
+        assert!(writer.wait().expect("it ends").success());
+        fs::remove_file(&opened).expect("gone");
+        fs::remove_file(&path).expect("gone");
+    }
+}
+
+#[test]
+fn what_is_no_toml_or_too_much_of_it_stops_writers_and_no_reader() {
+    let stage = Stage::new();
+    for (what, content) in [
+        ("NUL", b"wait = \"1s\0hunter2\"".to_vec()),
+        ("no UTF-8", b"wait = \"\xff\xfehunter2\"".to_vec()),
+        ("escapes", b"\"\x1b[2Jhunter2\" = 1".to_vec()),
+        ("an escaped escape", b"\"\\u001b[2Jhunter2\" = 1".to_vec()),
+        ("nested arrays", format!("wait = {}", "[".repeat(500_000)).into_bytes()),
+        ("nested tables", format!("wait = {}", "{a=".repeat(300_000)).into_bytes()),
+        ("a deep key", format!("{}b = 1", "a.".repeat(500_000)).into_bytes()),
+        ("many headers", (0..60_000).map(|at| format!("[a{at}]\n")).collect::<String>().into_bytes()),
+        ("a long key", "k".repeat(1_000_000).into_bytes()),
+        ("an unknown key", b"password = \"hunter2\"".to_vec()),
+        ("a wrong type", b"ttl = [\"hunter2\"]".to_vec()),
+    ] {
+        fs::write(stage.world.work().join(".locked.toml"), content).expect("settings");
+        only_reads_go_on(&stage, what);
+    }
+}
+
+#[test]
+fn what_leads_to_another_lock_stops_writers_and_no_reader() {
+    let stage = Stage::new();
+    for settings in [
+        "store = { url = \"postgres://u:hunter2@evil.example.org/x\" }",
+        "store = { url = \"sqlite:/tmp/hunter2.db\" }",
+        "store = { url_sops = { file = \"hunter2.yaml\", key = \"k\" } }",
+        "store = { url_env = \"HOME\", via = \"ssh://hunter2@evil.example.org\" }",
+        "store = { url_env = \"HOME\", advisory = true }",
+        "scope = \"github.com/acme/hunter2\"",
+        "store = { url_env = \"hunter2\\u001b[2J\" }",
+    ] {
+        repository(&stage, settings);
+        only_reads_go_on(&stage, settings);
+        says(stage.set(1, &[], "A", "1").env("LOCKED_STORE", "embedded"), 78);
+    }
+    let broken = user(&stage, "ttl = \n");
+    repository(&stage, "");
+    silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE).env("XDG_CONFIG_HOME", &broken));
+    let said = says(stage.set(1, &[], "A", "1").env("XDG_CONFIG_HOME", &broken), 78);
+    assert!(said.contains("config.toml\", line 1, column "), "{said}");
+}
+
+/// Everything that an untrusted file could wish for at once: what a write needs is as without it.
+#[test]
+fn what_would_weaken_the_lock_does_not_count_and_is_said_in_one_line() {
+    let stage = Stage::new();
+    let settings = "wait = \"0s\"\nttl = \"1s\"\nheartbeat = \"1ms\"\nrenew_deadline = \"2ms\"\ngrace = \"24h\"\n\
+         unknown_base = \"allow\"\nremote_hold = \"1ms\"\nstopped_max = \"1ms\"\nmax_hold = \"1ms\"\nkeep_for = \"1ms\"\n\
+         canary = false\n[session]\nenv = [\"HOME\"]\n[hosts]\nprod = \"elsewhere\"\n[ssh]\nask = true\n[gh]\nfollow = true\n\
+         [[rule]]\nname = \"sops.set\"\nprogram = \"sops\"\npass = true\n\
+         [[rule]]\nname = \"mine\"\nprogram = \"sops\"\ncanary = [\"touch\", \"ran\"]\n\
+         [[program]]\nname = \"sops\"\n[[safe]]\npaths = [\"/**\"]\n";
+    repository(&stage, settings);
+    silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
+    let said = text(&ends(&mut stage.set(1, &[], "A", "1"), 0).stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for key in ["wait", "ttl", "canary", "session.env", "[[safe]]", "canary of a [[rule]]", "[[program]]"] {
+        assert!(said.contains(key), "{key}: {said}");
+    }
+    // It is locked, waited for, looked at and kept as ever.
+    let held = stage.hold(2, &["-r", RESOURCE]);
+    says(&mut stage.set(1, &["-n"], "A", "2"), 75);
+    held.let_go();
+    ends(stage.set(1, &[], "A", "3").env("PATH", stage.stand_in(": > \"$file\"")), 72);
+    assert!(!stage.world.work().join("ran").exists());
+}
+
+/// Two sessions stay two, although the file names a variable that both have.
+#[test]
+fn an_untrusted_file_does_not_make_one_session_of_all() {
+    let stage = Stage::new();
+    repository(&stage, "[session]\nenv = [\"HOME\"]\n");
+    let run = |agent: &str, words: &[&str]| {
+        let mut command = stage.world.locked();
+        command.env_remove("LOCKED_SESSION").env("CLAUDE_CODE_SESSION_ID", agent).args(words);
+        command
+    };
+    ends(&mut run("one", &["acquire", "server:web-1"]), 0);
+    ends(&mut run("two", &["-n", "-r", "server:web-1", "true"]), 75);
+    ends(&mut run("one", &["release", "server:web-1"]), 0);
+    silent(&mut config(&stage, &["trust"]));
+    ends(&mut run("one", &["acquire", "server:web-1"]), 0);
+    ends(&mut run("two", &["-n", "-r", "server:web-1", "true"]), 0);
+}
