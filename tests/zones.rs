@@ -11,6 +11,8 @@ use locked::plan::{self, HoldPlan, Plan};
 use locked::rules::{Book, Command, Stale, Tables, classify};
 use serde::Deserialize;
 
+use crate::world::World;
+
 /// One line of `tests/cases/zones.jsonl` and `rotation.jsonl`. Paths are relative to the repository of the case.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -331,4 +333,17 @@ fn what_runs_in_a_container_holds_nothing_for_its_files() {
         let plan = stage.answer(&argv, "", None).plan;
         assert!(matches!(plan, Plan::PassThrough { .. }), "{line:?}: {plan:?}");
     }
+}
+
+#[test]
+fn a_command_in_two_zones_holds_both_while_it_runs() {
+    let world = World::new();
+    let rules = r#"zone = [{ name = "T", paths = ["b.md"] }, { name = "D", commands = ["sh -c *"] }]"#;
+    let mut command = world.locked();
+    command.current_dir(world.work()).env("LOCKED_TRIAL_RULES", rules).args(["-n", "sh", "-c"]);
+    let output = command.arg("echo \"$LOCKED_RESOURCES\" | tee b.md").output().expect("locked runs");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "zone:D zone:T\n");
+    let read = world.locked().current_dir(world.work()).env("LOCKED_TRIAL_RULES", rules).args(["cat", "b.md"]).output();
+    assert_eq!(String::from_utf8_lossy(&read.expect("locked runs").stdout), "zone:D zone:T\n");
 }

@@ -137,13 +137,15 @@ pub fn draw(
     reasons.extend(entered.iter().map(zones::Entered::reason));
     let reason = if reasons.is_empty() { "named by hand with -r".to_owned() } else { reasons.join("; ") };
     let by_zone = || entered.first().map(|entered| format!("zone.{}", entered.zone.name));
+    let by_files = files.iter().any(|file| file.write.beyond) || entered.iter().any(|entered| entered.remote);
+    let remote = class.remote || by_files;
     Ok(Plan::Hold(Box::new(HoldPlan {
         rule: if ruled { class.rule } else { by_zone().or(class.rule) },
         resources,
         by_rule,
         files,
         operation: class.operation,
-        remote: class.remote || entered.iter().any(|entered| entered.remote),
+        remote,
         policy: zones::terms(class.policy, &entered),
         ask,
         reason,

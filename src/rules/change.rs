@@ -123,6 +123,8 @@ pub struct Write {
     pub via: Via,
     /// What the options ask of the result.
     pub asked: Asked,
+    /// Whoever writes it cannot be stopped from here (another user's process).
+    pub beyond: bool,
 }
 
 impl Write {

@@ -85,6 +85,9 @@ fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
         // The script has not opened it yet.
         write.via = Via::Output;
     }
+    for write in &mut writes {
+        write.beyond = step.escapes;
+    }
     wants.touched = writes.iter().map(|write| write.path.clone()).collect();
     if step.inside {
         wants.touched.clear();
@@ -126,7 +129,13 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
     }
     let known = wants.touched.iter().filter(|path| is_known(path.as_os_str()));
     wants.writes = known
-        .map(|path| Write { path: path.clone(), change: Change::Other, via: Via::Output, asked: Asked::default() })
+        .map(|path| Write {
+            path: path.clone(),
+            change: Change::Other,
+            via: Via::Output,
+            asked: Asked::default(),
+            beyond: step.escapes,
+        })
         .collect();
 }
 

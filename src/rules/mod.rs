@@ -100,7 +100,8 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
-    class.remote |= locks && (step.escapes || step.host.is_some() || wants.elsewhere);
+    // Of files the plan says which are shared at all.
+    class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     for write in wants.writes {
         if !class.writes.iter().any(|known| known.path == write.path) {
             class.writes.push(write);

@@ -53,6 +53,7 @@ fn in_place(command: &Command<'_>, request: &Request<'_>, asked: &Asked) -> Vec<
         change,
         via: Via::InPlace,
         asked: asked.clone(),
+        beyond: false,
     };
     request.files.iter().map(write).collect()
 }
@@ -64,7 +65,7 @@ fn to_file(command: &Command<'_>, request: &Request<'_>, path: PathBuf, via: Via
         Act::Decrypt if onto_itself => Change::DecryptInPlace,
         act => change(act),
     };
-    vec![Write { path, change, via, asked: Asked { source: source.filter(|_| !onto_itself), ..asked } }]
+    vec![Write { path, change, via, asked: Asked { source: source.filter(|_| !onto_itself), ..asked }, beyond: false }]
 }
 
 fn change(act: Act) -> Change {
