@@ -61,6 +61,9 @@ _locked() {
             locked__subcmd__config,help)
                 cmd="locked__subcmd__config__subcmd__help"
                 ;;
+            locked__subcmd__config,rules)
+                cmd="locked__subcmd__config__subcmd__rules"
+                ;;
             locked__subcmd__config,show)
                 cmd="locked__subcmd__config__subcmd__show"
                 ;;
@@ -69,6 +72,9 @@ _locked() {
                 ;;
             locked__subcmd__config__subcmd__help,help)
                 cmd="locked__subcmd__config__subcmd__help__subcmd__help"
+                ;;
+            locked__subcmd__config__subcmd__help,rules)
+                cmd="locked__subcmd__config__subcmd__help__subcmd__rules"
                 ;;
             locked__subcmd__config__subcmd__help,show)
                 cmd="locked__subcmd__config__subcmd__help__subcmd__show"
@@ -117,6 +123,9 @@ _locked() {
                 ;;
             locked__subcmd__help,store)
                 cmd="locked__subcmd__help__subcmd__store"
+                ;;
+            locked__subcmd__help__subcmd__config,rules)
+                cmd="locked__subcmd__help__subcmd__config__subcmd__rules"
                 ;;
             locked__subcmd__help__subcmd__config,show)
                 cmd="locked__subcmd__help__subcmd__config__subcmd__show"
@@ -191,7 +200,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config completions help"
+            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -202,6 +211,10 @@ _locked() {
                     return 0
                     ;;
                 -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secret)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -315,7 +328,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__config)
-            opts="-h --help show trust help"
+            opts="-h --help show rules trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -329,7 +342,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__config__subcmd__help)
-            opts="show trust help"
+            opts="show rules trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -343,6 +356,20 @@ _locked() {
             return 0
             ;;
         locked__subcmd__config__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__help__subcmd__rules)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -373,6 +400,20 @@ _locked() {
         locked__subcmd__config__subcmd__help__subcmd__trust)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__config__subcmd__rules)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -483,8 +524,22 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help__subcmd__config)
-            opts="show trust"
+            opts="show rules trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__config__subcmd__rules)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

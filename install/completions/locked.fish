@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_locked_global_optspecs
-    string join \n r/resource= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
+    string join \n r/resource= secret= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
 end
 
 function __fish_locked_needs_command
@@ -25,6 +25,7 @@ function __fish_locked_using_subcommand
 end
 
 complete -c locked -n "__fish_locked_needs_command" -s r -l resource -d 'Hold this resource too, for example server:bms-4 (repeatable)' -r
+complete -c locked -n "__fish_locked_needs_command" -l secret -d 'Hold the rotation of this secret too, as rotation:NAME (repeatable)' -r
 complete -c locked -n "__fish_locked_needs_command" -l operation -d 'What to call the work in `locked status`, instead of the program\'s name' -r
 complete -c locked -n "__fish_locked_needs_command" -l ttl -d 'How long the lease lives without a renew [default: 30m]' -r
 complete -c locked -n "__fish_locked_needs_command" -l heartbeat -d 'How often it is renewed [default: a sixth of the TTL, at most 60s]' -r
@@ -134,17 +135,20 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "epoch" -d 'Make all further tokens greater than any that was given out, after a restored backup or a fail-over'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "move" -d 'Copy history, receipts and counters to another store; this one then grants nothing any more'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show trust help" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show trust help" -f -a "show" -d 'Show what counts here, and who says so: built in, a file with its line, a variable, an option'
-complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show trust help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
-complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show trust help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show rules trust help" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show rules trust help" -f -a "show" -d 'Show what counts here, and who says so: built in, a file with its line, a variable, an option'
+complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show rules trust help" -f -a "rules" -d 'Print the built-in rules, as you would write yours'
+complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show rules trust help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
+complete -c locked -n "__fish_locked_using_subcommand config; and not __fish_seen_subcommand_from show rules trust help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from show" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from rules" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from trust" -l list -d 'List what is trusted, in all repositories'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from trust" -l remove -d 'Take the trust back, for every content that this repository\'s file ever had'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from trust" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from trust" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show what counts here, and who says so: built in, a file with its line, a variable, an option'
+complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "rules" -d 'Print the built-in rules, as you would write yours'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand completions" -s h -l help -d 'Print help'
@@ -169,4 +173,5 @@ complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subc
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "epoch" -d 'Make all further tokens greater than any that was given out, after a restored backup or a fail-over'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "move" -d 'Copy history, receipts and counters to another store; this one then grants nothing any more'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "show" -d 'Show what counts here, and who says so: built in, a file with its line, a variable, an option'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "rules" -d 'Print the built-in rules, as you would write yours'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
