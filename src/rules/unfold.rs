@@ -231,6 +231,7 @@ fn on_host(launcher: &Launcher, line: &Line<'_>, around: Step, book: &Book) -> I
         ([], Some(input)) => input.clone(),
         (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
     };
-    let there = there(around, &book.host(&host));
+    let options = super::host::options(line, &around, book);
+    let there = there(around, &book.host(&options, &host));
     if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Box::new(there)) }
 }
