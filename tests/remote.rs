@@ -8,5 +8,6 @@ mod gh;
 mod host;
 mod killed;
 mod names;
+mod taker;
 mod writes;
 mod zones;

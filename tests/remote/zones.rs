@@ -2,19 +2,18 @@
 //! part of a set without the rest, and nobody beside anybody else. `LOCKED_ZONES=5000` for more rounds.
 #![forbid(unsafe_code)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use locked::clock::SystemClock;
-use locked::seam::{LeaseOptions, with_lease};
 use locked::store::{PostgresStore, Schema, SqliteStore, Store, With};
-use locked::terms::{FencingToken, GrantId, Resource, ResourceName, Scope};
+use locked::terms::GrantId;
 use tokio_postgres::NoTls;
 
+use super::taker::{How, some, taker, word};
 use crate::differential::random::Random;
 use crate::store::cast::LIMIT;
 use crate::store::child::state_at;
@@ -24,95 +23,24 @@ use crate::world::board::uuid;
 use crate::world::cluster;
 use crate::world::ends::text;
 
-const ZONES: [&str; 4] = ["DB_GRANTS", "DNS", "GATEWAY", "SECRETS"];
-const TASK: &str = "LOCKED_TEST_ZONES";
 const PROCESSES: u64 = 2;
 
 fn rounds() -> usize {
     std::env::var("LOCKED_ZONES").map_or(1_000, |text| text.parse().expect("a number"))
 }
 
-/// Some of the zones, at least one, in some order.
-fn some(random: &mut Random) -> Vec<&'static str> {
-    let mut left = ZONES.to_vec();
-    let count = 1 + random.below(ZONES.len());
-    (0..count).map(|_| left.swap_remove(random.below(left.len()))).collect()
-}
-
-fn resource(zone: &str) -> Resource {
-    Resource { name: ResourceName::of("zone", zone.as_bytes()), scope: Scope("example.org/acme/infra".to_owned()) }
-}
-
-/// The zones of a set as one word, sorted.
-fn word<'a>(zones: impl IntoIterator<Item = &'a str>) -> String {
-    zones.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("+")
-}
-
-/// Where everybody leaves a file for each zone that he is in, and the last token of it.
-struct Witness(PathBuf);
-
-impl Witness {
-    /// Goes in and out again, and notes whom it met.
-    fn visit(&self, zones: &[&str], tokens: &[(Resource, FencingToken)]) {
-        let enters = |zone: &&&str| fs::File::create_new(self.0.join(zone)).is_ok();
-        let (own, met): (Vec<&str>, Vec<&str>) = zones.iter().partition(|zone| enters(zone));
-        for zone in met {
-            println!("\nnoted: overlap {zone}");
-        }
-        for (resource, token) in tokens {
-            let last = self.0.join(format!("token of {}", resource.name.as_str()));
-            let before = fs::read_to_string(&last).ok().and_then(|text| text.parse().ok()).unwrap_or(i64::MIN);
-            if before >= token.0 {
-                println!("\nnoted: the token of {resource} fell from {before} to {}", token.0);
-            }
-            fs::write(&last, token.0.to_string()).expect("written");
-        }
-        std::thread::sleep(Duration::from_micros(300));
-        for zone in own {
-            fs::remove_file(self.0.join(zone)).expect("removed");
-        }
-    }
-}
-
-/// A process's side; without a task there is nothing to do.
-#[test]
-fn one_who_takes_zones_in_a_process_of_his_own() {
-    let Ok(task) = std::env::var(TASK) else { return };
-    let words: Vec<&str> = task.splitn(4, ' ').collect();
-    let [how, line, rounds, witness] = words[..] else { panic!("{task}") };
-    let mut random = Random::new(22, line.parse().expect("a line"));
-    let witness = Witness(witness.into());
-    let env = |name: &str| std::env::var_os(name);
-    for _ in 0..rounds.parse().expect("rounds") {
-        let zones = some(&mut random);
-        if how == "bare" {
-            witness.visit(&zones, &[]);
-            continue;
-        }
-        let resources: Vec<Resource> = zones.iter().map(|zone| resource(zone)).collect();
-        let options = LeaseOptions::from_env(&env).operation(&word(zones.iter().copied())).wait(LIMIT);
-        let done = with_lease(&resources, &options, |held| {
-            assert_eq!(held.tokens().len(), zones.len());
-            witness.visit(&zones, held.tokens());
-        });
-        done.expect("its turn comes");
-    }
-}
-
 /// What the processes noted, while `look` was asked again and again.
-fn noted(world: &World, how: &str, store: Option<&str>, mut look: impl FnMut()) -> Vec<String> {
+fn noted(world: &World, how: How, rounds: usize, store: Option<&str>, mut look: impl FnMut()) -> Vec<String> {
     let witness = tempfile::tempdir_in(world.root()).expect("directory");
     let start = |line: u64| {
-        let task = format!("{how} {line} {} {}", rounds() / 2, witness.path().display());
-        let mut command = world.command(std::env::current_exe().expect("this binary"));
-        command.args(["remote::zones::one_who_takes_zones_in_a_process_of_his_own", "--exact", "--nocapture"]);
-        command.env(TASK, task).envs(store.map(|store| ("LOCKED_STORE", store)));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        let mut command = taker(world, how, line, rounds / 2, witness.path());
+        command.envs(store.map(|store| ("LOCKED_STORE", store))).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
     };
     let mut children: Vec<Child> = (0..PROCESSES).map(start).collect();
     while children.iter_mut().any(|child| child.try_wait().expect("waited").is_none()) {
         look();
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(5));
     }
     let outputs = children.into_iter().map(|child| child.wait_with_output().expect("ends"));
     let noted = outputs.flat_map(|output| {
@@ -123,7 +51,7 @@ fn noted(world: &World, how: &str, store: Option<&str>, mut look: impl FnMut()) 
     noted.collect()
 }
 
-/// Every grant that the store shows has all that it was asked for, and nothing is in two.
+/// Every grant that the store shows has all that it was asked for.
 fn is_whole(store: &mut dyn Store, seen: &mut usize) {
     let mut grants: BTreeMap<GrantId, (String, Vec<String>)> = BTreeMap::new();
     for lease in store.leases(None, LIMIT).expect("the store answers") {
@@ -136,23 +64,33 @@ fn is_whole(store: &mut dyn Store, seen: &mut usize) {
     }
 }
 
-fn a_thousand_rounds(world: &World, address: Option<&str>, mut store: Box<dyn Store>) {
+fn judged(world: &World, how: How, rounds: usize, address: Option<&str>, mut store: Box<dyn Store>) {
     let mut seen = 0;
-    let noted = noted(world, "lease", address, || is_whole(store.as_mut(), &mut seen));
+    let noted = noted(world, how, rounds, address, || is_whole(store.as_mut(), &mut seen));
     assert_eq!(noted, Vec::<String>::new());
-    assert!(seen > 0, "the store was never seen at work");
+    assert!(seen > 0, "nobody was ever seen with a zone");
     assert_eq!(store.leases(None, LIMIT).expect("the store answers").len(), 0, "nothing is left");
+}
+
+fn judged_embedded(how: How, rounds: usize) {
+    // A thousand grants on a disk are mostly waiting for it.
+    let world = World::in_memory();
+    let store = SqliteStore::new(&state_at(&world.state()).expect("state"), Arc::new(SystemClock::new()));
+    judged(&world, how, rounds, None, Box::new(store));
+    let all = "select count(distinct grant_id), sum(ended_as = 'completed') = count(*) from leases";
+    let (grants, well): (u32, bool) =
+        world.database().query_row(all, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a row");
+    assert_eq!((grants as usize, well), (rounds / 2 * 2, true));
 }
 
 #[test]
 fn a_thousand_rounds_over_the_embedded_store() {
-    let world = World::new();
-    let store = SqliteStore::new(&state_at(&world.state()).expect("state"), Arc::new(SystemClock::new()));
-    a_thousand_rounds(&world, None, Box::new(store));
-    let all = "select count(distinct grant_id), sum(ended_as = 'completed') = count(*) from leases";
-    let (grants, well): (u32, bool) =
-        world.database().query_row(all, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a row");
-    assert_eq!((grants as usize, well), (rounds() / 2 * 2, true));
+    judged_embedded(How::Store, rounds());
+}
+
+#[test]
+fn pieces_of_code_wait_for_their_turns_over_the_embedded_store() {
+    judged_embedded(How::Code, rounds() / 10);
 }
 
 #[test]
@@ -166,12 +104,12 @@ fn a_thousand_rounds_over_a_server() {
     let store = PostgresStore::new(config, Box::new(With(NoTls)), Schema::default());
     let socket = server.socket().display().to_string().replace('/', "%2F");
     let address = format!("postgres://worker@{socket}:{}/of_the_zones", server.port());
-    a_thousand_rounds(&World::new(), Some(&address), Box::new(store));
+    judged(&World::new(), How::Store, rounds(), Some(&address), Box::new(store));
 }
 
 #[test]
 fn without_a_lease_they_meet() {
-    let noted = noted(&World::new(), "bare", None, || ());
+    let noted = noted(&World::new(), How::Bare, rounds(), None, || ());
     assert!(noted.iter().any(|line| line.starts_with("overlap ")), "this look cannot tell: {noted:?}");
 }
 
@@ -205,8 +143,7 @@ fn forty_whole_commands_name_them_in_any_order_and_take_them_in_one() {
     assert_eq!(fs::read_to_string(witness.join("faults")).unwrap_or_default(), "");
     let visits = fs::read_to_string(witness.join("visits")).expect("visits");
     assert_eq!(visits.lines().count(), 40);
-    let are_sorted = |line: &str| line.split(' ').is_sorted();
-    assert!(visits.lines().all(are_sorted), "in byte order: {visits}");
+    assert!(visits.lines().all(|line| line.split(' ').is_sorted()), "in byte order: {visits}");
     assert_eq!(world.status().len(), 0);
     assert!(world.history().iter().all(|past| past["ended_as"] == "completed"));
 }
