@@ -51,7 +51,7 @@ fn fate(own: &str, text: &str, standing: Standing) -> Fate {
 #[test]
 fn every_key_counts_as_far_as_its_file_is_trusted() {
     // (key, in the user's file, in the repository's, untrusted, trusted)
-    let table: [(Key, &str, &str, Fate, Fate); 55] = [
+    let table: [(Key, &str, &str, Fate, Fate); 59] = [
         (Key::Scope, "", "scope = \"github.com/acme/infra\"", Counts, Counts),
         (Key::Scope, "", "scope = \"github.com/acme/other\"", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\" }", Counts, Counts),
