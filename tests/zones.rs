@@ -339,11 +339,14 @@ fn what_runs_in_a_container_holds_nothing_for_its_files() {
 fn a_command_in_two_zones_holds_both_while_it_runs() {
     let world = World::new();
     let rules = r#"zone = [{ name = "T", paths = ["b.md"] }, { name = "D", commands = ["sh -c *"] }]"#;
+    let home = world.root().join("settings");
+    std::fs::create_dir_all(home.join("locked")).expect("directory");
+    std::fs::write(home.join("locked/config.toml"), rules).expect("settings");
     let mut command = world.locked();
-    command.current_dir(world.work()).env("LOCKED_TRIAL_RULES", rules).args(["-n", "sh", "-c"]);
+    command.current_dir(world.work()).env("XDG_CONFIG_HOME", &home).args(["-n", "sh", "-c"]);
     let output = command.arg("echo \"$LOCKED_RESOURCES\" | tee b.md").output().expect("locked runs");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "zone:D zone:T\n");
-    let read = world.locked().current_dir(world.work()).env("LOCKED_TRIAL_RULES", rules).args(["cat", "b.md"]).output();
+    let read = world.locked().current_dir(world.work()).env("XDG_CONFIG_HOME", &home).args(["cat", "b.md"]).output();
     assert_eq!(String::from_utf8_lossy(&read.expect("locked runs").stdout), "zone:D zone:T\n");
 }

@@ -132,7 +132,7 @@ fn what_would_weaken_the_lock_does_not_count_and_is_said_in_one_line() {
          unknown_base = \"allow\"\nremote_hold = \"1ms\"\nstopped_max = \"1ms\"\nmax_hold = \"1ms\"\nkeep_for = \"1ms\"\n\
          canary = false\n[session]\nenv = [\"HOME\"]\n[hosts]\nprod = \"elsewhere\"\n[ssh]\nask = true\n[gh]\nfollow = true\n\
          [[rule]]\nname = \"sops.set\"\nprogram = \"sops\"\npass = true\n\
-         [[rule]]\nname = \"mine\"\nprogram = \"sops\"\ncanary = [\"touch\", \"ran\"]\n\
+         [[rule]]\nname = \"mine\"\nprogram = \"sops\"\nsubcommand = \"set\"\nresource = \"test:mine\"\ncanary = [\"touch\", \"ran\"]\n\
          [[program]]\nname = \"sops\"\n[[safe]]\npaths = [\"/**\"]\n";
     repository(&stage, settings);
     silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));

@@ -51,7 +51,7 @@ fn fate(own: &str, text: &str, standing: Standing) -> Fate {
 #[test]
 fn every_key_counts_as_far_as_its_file_is_trusted() {
     // (key, in the user's file, in the repository's, untrusted, trusted)
-    let table: [(Key, &str, &str, Fate, Fate); 55] = [
+    let table: [(Key, &str, &str, Fate, Fate); 59] = [
         (Key::Scope, "", "scope = \"github.com/acme/infra\"", Counts, Counts),
         (Key::Scope, "", "scope = \"github.com/acme/other\"", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\" }", Counts, Counts),
@@ -91,6 +91,10 @@ fn every_key_counts_as_far_as_its_file_is_trusted() {
         (Key::GhHoldFor, "", "gh.hold_for = \"24h\"", Ignored, Counts),
         (Key::GhHoldFor, "", "gh.hold_for = \"1s\"", Ignored, Counts),
         (Key::GhFollow, "", "gh.follow = true", Ignored, Counts),
+        (Key::Packs, "", "packs = [\"rotation\"]", Counts, Counts),
+        (Key::Launcher, "", "[[launcher]]\nprogram = \"wrap\"", Ignored, Counts),
+        (Key::Writer, "", "[[writer]]\nprogram = \"w\"\nfiles = \"{1}\"", Counts, Counts),
+        (Key::Sql, "", "[[sql]]\nprogram = \"q\"", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nname = \"mine\"\nprogram = \"p\"\nresource = \"a:b\"", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = \"a:b\"", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nname = \"sops.set\"\nprogram = \"sops\"", Ignored, Counts),

@@ -83,7 +83,8 @@ fn every_key_is_read_with_its_line() {
     let text = "scope = \"h/x\"\nstore = { url_env = \"D\" }\nwait = \"1s\"\nttl = \"1s\"\nheartbeat = \"1s\"\n\
          renew_deadline = \"1s\"\ngrace = \"1s\"\nunknown_base = \"refuse\"\nremote_hold = \"1s\"\nstopped_max = \"1s\"\n\
          max_hold = \"1s\"\nkeep_for = \"1s\"\ncanary = false\nsession.env = [\"A\"]\ntrust.repositories = [\"h/x\"]\n\
-         hosts = { A = \"B\" }\nssh.ask = true\ngh.workflows = [\"w\"]\ngh.hold_for = \"1s\"\ngh.follow = true\n";
+         hosts = { A = \"B\" }\nssh.ask = true\ngh.workflows = [\"w\"]\ngh.hold_for = \"1s\"\ngh.follow = true\n\
+         packs = [\"rotation\"]\n";
     let file = parsed(text).expect("all keys");
     for (line, entry) in file.entries.iter().enumerate() {
         assert_eq!(entry.line, line + 1, "{:?}", entry.key);
