@@ -60,6 +60,10 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
         let Some(caught) = fits(rule, step, &line, &wants.touched, command) else { continue };
+        if rule.subcommand.is_some() {
+            // These words are the rule's own.
+            wants.path.clone_from(&line.path);
+        }
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
         claim(rule, &filling, &mut wants);
     }
@@ -153,7 +157,7 @@ fn joined(directory: &OsStr, source: &OsStr) -> OsString {
 }
 
 /// The line behind one of the sub-commands, where there are some to be behind.
-fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
+pub(super) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
     wanted.map_or(Some(Cow::Borrowed(line)), |wanted| line.behind(wanted))
 }
 

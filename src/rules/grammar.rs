@@ -61,7 +61,9 @@ impl<'a> Line<'a> {
         let words = wanted.iter().map(|words| words.split(' ').count());
         words.zip(wanted.iter()).find_map(|(count, words)| {
             let begins = self.operands.len() >= count && words.split(' ').eq(self.operands[..count].iter().copied());
-            begins.then(|| Cow::Owned(Self { operands: self.operands[count..].to_vec(), ..self.clone() }))
+            begins.then(|| {
+                Cow::Owned(Self { path: words.to_owned(), operands: self.operands[count..].to_vec(), ..self.clone() })
+            })
         })
     }
 

@@ -177,13 +177,32 @@ pub(super) fn compose(step: &Step, line: &Line<'_>) -> Compose {
     }
 }
 
-/// What the options of docker say.
+/// What the options of docker say. Asked for by their long names: `-c` and `-H` are others behind some sub-commands.
 pub(super) fn engine(step: &Step, line: &Line<'_>) -> Engine {
     let value = |names: &'static str| line.value(names).map(OsStr::to_owned);
-    Engine {
-        host: value("-H|--host"),
-        context: value("-c|--context"),
-        config: value("--config"),
-        env: Set(step.env.clone()),
+    Engine { host: value("--host"), context: value("--context"), config: value("--config"), env: Set(step.env.clone()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Book, Command, classify};
+    use super::*;
+
+    #[test]
+    fn an_option_of_a_sub_command_is_not_taken_for_one_of_the_engine() {
+        for (line, context, host) in [
+            ("stack deploy -c x.yml web", None, None),
+            ("update -c 512 web", None, None),
+            ("-c prod stack deploy -c x.yml web", Some("prod"), None),
+            ("--context=prod -H ssh://h restart web", Some("prod"), Some("ssh://h")),
+            ("-cprod restart -s KILL web", Some("prod"), None),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let [name, cwd] = ["docker".as_ref(), "/".as_ref()];
+            let command = Command { name, args: &args, cwd: std::path::Path::new(cwd), env: &|_| None, stdout: None };
+            let engine = classify(&command, &Book::new()).claims.remove(0).engine;
+            assert_eq!(engine.context.as_deref(), context.map(OsStr::new), "{line}");
+            assert_eq!(engine.host.as_deref(), host.map(OsStr::new), "{line}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use super::book::Book;
-use super::decide::Wants;
+use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
 use super::sql::{bare_sql, included};
 use super::step::{STDIN, Step, is_known};
@@ -56,20 +56,21 @@ fn reads(step: &Step, line: &Line<'_>) -> Vec<PathBuf> {
 /// The SQL that the line has, and where more of it stands.
 fn told(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
     let mut told = Told::default();
-    let filling = Filling { step, line, caught: &[], env: command.env };
     for teller in book.sql(step.name()) {
-        let is_it = teller.subcommand.as_ref().is_none_or(|wanted| wanted.has(&line.path));
-        if !is_it || line.is_any_on(&teller.unless) {
+        let Some(line) = behind(teller.subcommand.as_ref(), line) else { continue };
+        let filling = Filling { step, line: &line, caught: &[], env: command.env };
+        if line.is_any_on(&teller.unless) {
             continue;
         }
-        let texts = teller.text.iter().flat_map(|template| filling.words(template));
-        told.texts.extend(texts.map(|text| text.as_encoded_bytes().to_vec()));
+        let texts: Vec<_> = teller.text.iter().flat_map(|template| filling.words(template)).collect();
         let files: Vec<_> = teller.file.iter().flat_map(|template| filling.words(template)).collect();
         let by_input = files.iter().any(|file| file == "-" || file == STDIN);
-        if by_input || (teller.input && told.texts.is_empty() && files.is_empty()) {
+        // Each for itself: what one finds in the line says nothing of where another looks.
+        if by_input || (teller.input && texts.is_empty() && files.is_empty()) {
             told.texts.extend(step.input.clone());
             told.input.extend(step.input_from.iter().cloned());
         }
+        told.texts.extend(texts.iter().map(|text| text.as_encoded_bytes().to_vec()));
         told.files.extend(files.iter().filter(|file| *file != "-" && *file != STDIN).map(|file| step.path(file)));
     }
     let more = told.texts.iter().flat_map(|text| included(text));

@@ -3,28 +3,36 @@
 
 use std::time::Duration;
 
-use super::{Rule, Tables};
+use super::{Expression, Rule, Tables};
 
 /// The rules for these workflows, by globs of their names; they stand in the place of the built-in ones.
 #[must_use]
 pub fn workflow_rules(globs: &[String], hold_for: Duration, follow: bool) -> Vec<Rule> {
-    let names = globs.iter().map(|glob| expression(glob)).collect::<Vec<_>>().join("|");
-    // A name is what is left of a file's: `secrets-sync` for `.github/workflows/secrets-sync.yml`.
-    let named = format!("(?<workflow>(?:{names})(?:\\.ya?ml)?)");
     let text = super::Book::division_of("gh").unwrap_or_default();
     let mut rules = Tables::read(text).unwrap_or_default().rule;
     for rule in &mut rules {
-        let pattern = match rule.name.as_str() {
-            "gh.dispatch" => format!(
-                "(?i)^(?:https?://[^/]+/(?:api/v3/)?|/)?repos/[^/]+/[^/]+/actions/workflows/{named}/dispatches/?$"
-            ),
-            _ => format!("(?i)^(?:.*/)?{named}$"),
+        let (before, behind) = match rule.name.as_str() {
+            "gh.dispatch" => {
+                ("^(?:https?://[^/]+/(?:api/v3/)?|/)?repos/[^/]+/[^/]+/actions/workflows/", "/dispatches/?$")
+            }
+            _ => ("^(?:.*/)?", "$"),
         };
-        rule.matches = super::Expression::try_from(pattern).into_iter().collect();
+        rule.matches = globs.iter().filter_map(|glob| named(before, glob, behind)).collect();
+        // A rule without expressions is about every workflow; of none there is no rule.
+        rule.enabled = !globs.is_empty();
         rule.hold_for = Some(super::Span(hold_for)).filter(|_| !hold_for.is_zero());
         rule.follow = follow;
     }
     rules
+}
+
+/// What finds the names that fit a glob. Each has an expression of its own: of many in one, the size would grow beyond what
+/// is built. What is too large all the same finds every name, since too much held is better than too little.
+fn named(before: &str, glob: &str, behind: &str) -> Option<Expression> {
+    // A name is what is left of a file's: `secrets-sync` for `.github/workflows/secrets-sync.yml`.
+    let whole = |name: &str| format!("(?i){before}(?<workflow>{name}(?:\\.ya?ml)?){behind}");
+    let found = Expression::try_from(whole(&expression(glob)));
+    found.or_else(|_| Expression::try_from(whole("[^/]*"))).ok()
 }
 
 /// A glob over a name as a regular expression: `*` and `?` are the only signs, since names have spaces and brackets.
@@ -48,7 +56,7 @@ mod tests {
         assert!(
             rules.iter().all(|rule| rule.follow && rule.hold_for == Some(super::super::Span(Duration::from_secs(60))))
         );
-        let fits = |name: &str| rules[0].matches[0].0.is_match(name.as_bytes());
+        let fits = |name: &str| rules[0].matches.iter().any(|expression| expression.0.is_match(name.as_bytes()));
         for (name, expected) in [
             ("deploy.yml", true),
             (".github/workflows/Deploy-all.yaml", true),
@@ -59,5 +67,18 @@ mod tests {
         ] {
             assert_eq!(fits(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn many_workflows_and_long_names_are_found_as_well() {
+        let many: Vec<String> = (0..200).map(|at| format!("{at}-{}", "x".repeat(240))).collect();
+        let long = ["*?".repeat(127), "\u{17f}".repeat(255), "*".repeat(255)].concat();
+        for globs in [many.as_slice(), &[many.concat()], &[long]] {
+            let globs = [globs, &["deploy".to_owned()]].concat();
+            let rules = workflow_rules(&globs, Duration::ZERO, false);
+            assert!(rules.iter().all(|rule| rule.enabled && rule.matches.len() == globs.len()));
+            assert!(rules[0].matches.iter().any(|expression| expression.0.is_match(b"Deploy.yml")));
+        }
+        assert!(workflow_rules(&[], Duration::ZERO, false).iter().all(|rule| !rule.enabled));
     }
 }
