@@ -28,6 +28,8 @@ fn ours(expected: &str) -> String {
     match expected {
         "a sequence" => "a list".to_owned(),
         "a map" => "a table".to_owned(),
+        "usize" | "u64" => "a whole number, not less than 0".to_owned(),
+        "a nonzero usize" => "a whole number, not less than 1".to_owned(),
         of_rust if of_rust.starts_with("struct ") => "a table".to_owned(),
         words => words.replace('`', "\""),
     }

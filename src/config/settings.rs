@@ -114,6 +114,11 @@ impl Settings {
             let Some(DeValue::Array(list)) = whole.get_ref().get(name).map(|it| it.get_ref().clone()) else { continue };
             for table in of_file {
                 let Some(mut spanned) = list.get(table.head.index).cloned() else { continue };
+                let whole = spanned.span();
+                // What is wrong with the table as a whole has no place of its own.
+                let wrong = |error: &toml::de::Error| {
+                    document.wrong(error.span().unwrap_or(whole.clone()), fault(error.message()))
+                };
                 if let DeValue::Table(keys) = spanned.get_mut() {
                     for term in &table.without {
                         keys.remove(*term);

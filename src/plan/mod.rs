@@ -146,7 +146,7 @@ pub fn draw(
         files,
         operation: class.operation,
         remote,
-        policy: zones::terms(class.policy, &entered),
+        policy: zones::terms(Some(class.policy).filter(|_| ruled), &entered),
         ask,
         reason,
         notes,

@@ -61,12 +61,11 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
 }
 
 /// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held
-/// says that something may be given back before the end.
-pub(super) fn terms(policy: Policy, entered: &[Entered<'_>]) -> Policy {
-    entered.iter().fold(policy, |policy, entered| {
-        let give_back = policy.give_back;
-        Policy { give_back, ..policy.and(entered.zone.policy.clone()) }
-    })
+/// says that something may be given back before the end. Where nothing else is, the zones alone have a say.
+pub(super) fn terms(others: Option<Policy>, entered: &[Entered<'_>]) -> Policy {
+    let give_back = others.as_ref().and_then(|policy| policy.give_back);
+    let all = others.into_iter().chain(entered.iter().map(|entered| entered.zone.policy.clone()));
+    Policy { give_back, ..all.reduce(Policy::and).unwrap_or_default() }
 }
 
 /// A file that is touched.

@@ -79,13 +79,21 @@ impl Policy {
             ttl: self.ttl.max(other.ttl),
             wait: shorter(self.wait, other.wait),
             canary: self.canary.and(other.canary),
-            keep: self.keep.max(other.keep),
+            keep: stricter(self.keep, other.keep),
             keep_for: self.keep_for.max(other.keep_for),
             hold_for: self.hold_for.max(other.hold_for),
             follow: self.follow.or(other.follow),
             // What runs on for ever gives back only when everything in the line does.
             give_back: self.give_back.zip(other.give_back).map(|(one, two)| one.max(two)),
         }
+    }
+}
+
+/// Who says nothing says "changed", which is stricter than "never".
+fn stricter(one: Option<Keep>, two: Option<Keep>) -> Option<Keep> {
+    match (one, two) {
+        (Some(Keep::Never), None) | (None, Some(Keep::Never)) => None,
+        (one, two) => one.max(two),
     }
 }
 
@@ -102,6 +110,28 @@ impl Canary {
             (Self::Command(one), _) | (_, Self::Command(one)) => Self::Command(one),
             (Self::Off, Self::Off) => Self::Off,
             _ => Self::Ready,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn together_the_strictest_word_on_keeping_counts() {
+        let table = [
+            (None, Some(Keep::Never), None),
+            (Some(Keep::Never), Some(Keep::Never), Some(Keep::Never)),
+            (Some(Keep::Never), Some(Keep::Changed), Some(Keep::Changed)),
+            (None, Some(Keep::Always), Some(Keep::Always)),
+            (Some(Keep::Changed), None, Some(Keep::Changed)),
+            (None, None, None),
+        ];
+        for (one, two, both) in table {
+            let of = |keep| Policy { keep, ..Policy::default() };
+            assert_eq!(of(one).and(of(two)).keep, both, "{one:?} {two:?}");
+            assert_eq!(of(two).and(of(one)).keep, both, "{two:?} {one:?}");
         }
     }
 }

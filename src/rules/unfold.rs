@@ -112,7 +112,7 @@ fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step,
             words = &words[1..];
         }
     }
-    if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number - 1)) {
+    if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number.get() - 1)) {
         around.cwd = around.path(directory);
     }
     words = words.get(launcher.skip..).unwrap_or_default();

@@ -1,6 +1,8 @@
 //! What starts another program.
 #![forbid(unsafe_code)]
 
+use std::num::NonZeroUsize;
+
 use serde::Deserialize;
 
 use super::Several;
@@ -37,7 +39,7 @@ pub struct Launcher {
     #[serde(default)]
     pub directory: Several,
     /// The operand, counted from one, that is the directory where it runs (`direnv exec DIR`).
-    pub directory_operand: Option<usize>,
+    pub directory_operand: Option<NonZeroUsize>,
     /// Options whose value is a script for a shell (`flock FILE -c SCRIPT`, `env -S`).
     #[serde(default)]
     pub script: Several,

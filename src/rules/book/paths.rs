@@ -24,12 +24,11 @@ impl TryFrom<Vec<String>> for Paths {
                 return Err("an empty path fits no file".to_owned());
             }
             if first.starts_with('~') || glob.contains('$') {
-                return Err(format!("{glob:?}: no shell reads this, so write the path out, or begin it with **/"));
+                return Err("~ and $ in a path: no shell reads this, so write it out, or begin it with **/".to_owned());
             }
             if glob.split('/').any(|part| part == "." || part == "..") {
-                return Err(format!(
-                    "{glob:?}: paths are compared without . and .., so begin it with /, with **/ or in the repository"
-                ));
+                return Err("paths are compared without . and .., so begin one with /, with **/ or in the repository"
+                    .to_owned());
             }
         }
         Ok(Self(globs.into_iter().map(Glob::from).collect()))

@@ -37,14 +37,14 @@ impl TryFrom<Written> for Rotation {
             return Err("secret is the name of a secret, without its value".to_owned());
         }
         if files.is_empty() && workflows.is_empty() {
-            return Err(format!("nothing holds {secret}: a rotation needs files or workflows"));
+            return Err("nothing holds this secret: a rotation needs files or workflows".to_owned());
         }
         for (kind, list) in [("file", &files), ("workflow", &workflows)] {
             if list.iter().any(String::is_empty) {
-                return Err(format!("a {kind} of {secret} has no name"));
+                return Err(format!("a {kind} of this secret has no name"));
             }
-            if let Some(twice) = list.iter().enumerate().find(|(at, name)| list[..*at].contains(name)) {
-                return Err(format!("the {kind} {} of {secret} is named twice", twice.1));
+            if list.iter().enumerate().any(|(at, name)| list[..at].contains(name)) {
+                return Err(format!("a {kind} of this secret is named twice"));
             }
         }
         Ok(Self { secret, files, workflows })

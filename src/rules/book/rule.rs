@@ -2,13 +2,14 @@
 #![forbid(unsafe_code)]
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 
 use super::{Glob, Several, Span, Template};
 use crate::rules::policy::{self, Policy};
 
 /// A rule. Everything that it asks must be so; a list is satisfied by one of its entries, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
     /// Its name; one of the settings with the name of a built-in rule stands in its place.
     pub name: String,
@@ -19,7 +20,8 @@ pub struct Rule {
     pub pack: Option<String>,
     /// The program's names; none: any program.
     pub program: Option<Several>,
-    /// The sub-command, its words divided by a space.
+    /// The sub-command, its words divided by a space. Where no grammar says that the program has some, the first
+    /// operands are looked at.
     #[serde(default)]
     pub subcommand: Option<Several>,
     /// Options that are all given: `"-i|--in-place"`, `"--type=*.env"`.
@@ -50,6 +52,7 @@ pub struct Rule {
     #[serde(default)]
     pub on: Place,
     /// What is held; several are held together.
+    #[serde(default)]
     pub resource: Templates,
     /// What is held where `resource` cannot be filled in.
     pub otherwise: Option<Template>,
@@ -81,6 +84,18 @@ pub struct Rule {
     pub detached: Several,
 }
 
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let rule = Self::deserialize(reader)?;
+        let holds = !rule.resource.0.is_empty() || rule.otherwise.is_some() || rule.ask;
+        if rule.enabled && !holds {
+            // It would look as if something were locked.
+            return Err(D::Error::custom("this rule holds nothing: it needs resource, or enabled = false"));
+        }
+        Ok(rule)
+    }
+}
+
 fn yes() -> bool {
     true
 }
@@ -99,22 +114,22 @@ pub enum Place {
 }
 
 /// Several templates.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Templates {
-    /// One.
-    One(Template),
-    /// More.
-    More(Vec<Template>),
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(try_from = "Several")]
+pub struct Templates(Vec<Template>);
+
+impl TryFrom<Several> for Templates {
+    type Error = String;
+
+    fn try_from(texts: Several) -> Result<Self, String> {
+        texts.0.into_iter().map(Template::try_from).collect::<Result<_, _>>().map(Self)
+    }
 }
 
 impl Templates {
     /// Each of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Template> {
-        match self {
-            Self::One(one) => std::slice::from_ref(one).iter(),
-            Self::More(more) => more.iter(),
-        }
+        self.0.iter()
     }
 }
 
@@ -144,12 +159,34 @@ impl TryFrom<String> for Expression {
 
 /// `canary = false`, or a command.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "CanaryWritten")]
 pub enum CanaryText {
     /// On or off.
     Switch(bool),
     /// A command.
     Command(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a value of the wrong type, expected true, false or a command as a list of words")]
+enum CanaryWritten {
+    Switch(bool),
+    Command(Vec<String>),
+}
+
+impl TryFrom<CanaryWritten> for CanaryText {
+    type Error = &'static str;
+
+    fn try_from(written: CanaryWritten) -> Result<Self, Self::Error> {
+        match written {
+            CanaryWritten::Switch(on) => Ok(Self::Switch(on)),
+            // Taken for none, it would be a proof that nobody makes.
+            CanaryWritten::Command(words) if words.first().is_none_or(String::is_empty) => {
+                Err("a canary without a program; false means none")
+            }
+            CanaryWritten::Command(words) => Ok(Self::Command(words)),
+        }
+    }
 }
 
 /// `keep = …`.

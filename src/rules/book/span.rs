@@ -14,6 +14,8 @@ impl TryFrom<String> for Span {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        crate::terms::parse_duration(&text).map(Self).map_err(|error| error.to_string())
+        // What stands there is not repeated.
+        let wrong = |_| "a value of the wrong form, expected a duration, for example \"30s\" (ms, s, m, h)".to_owned();
+        crate::terms::parse_duration(&text).map(Self).map_err(wrong)
     }
 }

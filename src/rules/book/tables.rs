@@ -51,7 +51,7 @@ impl Tables {
 pub struct Several(pub Vec<String>);
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a value of the wrong type, expected a text or a list of texts")]
 enum OneOrMore {
     One(String),
     More(Vec<String>),

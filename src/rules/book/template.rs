@@ -124,13 +124,16 @@ fn read(gap: &str) -> Result<Part, String> {
     };
     let filters = words.map(|word| {
         let known = FILTERS.iter().find(|(name, _)| *name == word).map(|(_, filter)| *filter);
-        known.ok_or_else(|| format!("{{{gap}}} asks for {word:?}, expected file, slug, host, stack or key"))
+        known.ok_or_else(|| "a gap with an unknown filter, expected file, slug, host, stack or key".to_owned())
     });
     Ok(Part::Gap(field, filters.collect::<Result<_, _>>()?))
 }
 
 fn number(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| format!("{{{text}}} is no operand, they count from 1"))
+    text.parse()
+        .ok()
+        .filter(|&number| number > 0)
+        .ok_or_else(|| "a gap for no operand, they are counted from 1".to_owned())
 }
 
 impl Filter {

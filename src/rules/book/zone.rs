@@ -70,16 +70,15 @@ impl TryFrom<Written> for Zone {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let name = &written.name;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        if name.is_empty() || !name.bytes().all(plain) {
+        if written.name.is_empty() || !written.name.bytes().all(plain) {
             return Err("the name of a zone has letters, digits, '_', '-' and '.'".to_owned());
         }
         if written.paths.is_empty() && written.commands.is_empty() && written.sql.is_empty() {
-            return Err(format!("nothing enters the zone {name}: it needs paths, commands or sql"));
+            return Err("nothing enters this zone: it needs paths, commands or sql".to_owned());
         }
         if written.paths.is_empty() && (written.reads || !written.content.is_empty()) {
-            return Err(format!("content and reads are about files: the zone {name} needs paths as well"));
+            return Err("content and reads are about files: this zone needs paths as well".to_owned());
         }
         let span = |given: Option<Span>| given.map(|span| span.0);
         let policy = Policy {
