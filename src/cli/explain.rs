@@ -32,7 +32,7 @@ pub(super) fn explain(
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
     let command = Command { name, args, cwd, env: &env, stdout: None };
-    let (class, book) = match run::classified(context, &command) {
+    let (class, book) = match run::classified(context, &command, by_hand) {
         Ok(classified) => classified,
         Err(exit) => return exit,
     };

@@ -95,8 +95,8 @@ pub(super) struct Head {
     /// The how manieth of its key in the file.
     pub(super) index: usize,
     pub(super) line: usize,
-    /// What it is called: `name`, in `[[rotation]]` the secret.
-    pub(super) name: Option<String>,
+    /// What it is called: `name`, of which a `[[program]]` may have several; in `[[rotation]]` the secret.
+    pub(super) called: Vec<String>,
     /// The programs that a `[[rule]]` is about.
     pub(super) program: Vec<String>,
     /// The keys that it sets.

@@ -9,7 +9,7 @@ mod waiting;
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use telling::{
     died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later, no_lease,
-    not_counted, settled, stuck, telling,
+    not_counted, settled, stuck, telling, unheard,
 };
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;

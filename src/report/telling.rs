@@ -193,3 +193,9 @@ pub fn not_counted(path: &Path, keys: &[String], how: &str) -> String {
 pub fn no_lease(program: &str) -> String {
     format!("locked: no rule knows {program}; it runs without a lease (name one with -r KIND:NAME)")
 }
+
+/// What a line is told whose settings cannot be followed, where the built-in rules let it pass.
+#[must_use]
+pub fn unheard(error: &str) -> String {
+    format!("the settings are not followed, so what they would lock runs without a lease: {error}")
+}

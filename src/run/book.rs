@@ -1,27 +1,44 @@
 //! The rules of this run: the built-in ones, and what the settings around the working directory say.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use serde::de::DeserializeOwned;
 
-use crate::config::{ConfigError, Key, Located, Places, Settings};
+use crate::config::{ConfigError, Key, Located, Places, Settings, Source};
 use crate::exit::Exit;
-use crate::rules::{Book, Classification, Command, Tables, classify, workflow_rules};
+use crate::rules::{Book, Classification, Command, Rotation, Rule, Tables, Zone, classify, workflow_rules};
+
+use crate::report;
+use crate::terms::ResourceName;
 
 use super::{Context, NoSetting, env_of, hosts, settings};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
-/// something by the built-in rules, and nothing else.
+/// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
+/// since theirs might have.
 ///
 /// # Errors
 /// They have been told.
-pub fn classified(context: &Context, command: &Command<'_>) -> Result<(Classification, Book), Exit> {
+pub fn classified(
+    context: &Context,
+    command: &Command<'_>,
+    by_hand: &[ResourceName],
+) -> Result<(Classification, Book), Exit> {
     let book = match of_settings(context) {
         Ok(book) => book,
         Err(error) => {
             let book = Book::new();
-            let class = classify(command, &book);
-            let passes = class.writes.is_empty() && class.claims.is_empty();
-            return if passes { Ok((class, book)) } else { Err(NoSetting::Wrong(error).refuse(context)) };
+            let mut class = classify(command, &book);
+            if !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty() {
+                return Err(NoSetting::Wrong(error).refuse(context));
+            }
+            if class.rule.is_none() {
+                class.notes.push(report::unheard(&error.to_string()));
+                // One line is enough.
+                class.known = true;
+            }
+            return Ok((class, book));
         }
     };
     Ok((classify(command, &book), book))
@@ -39,29 +56,53 @@ fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     Ok(book.for_session(|| super::entry::session_names(context, &settings)))
 }
 
-/// The tables of all files in one; the strongest first, since the first that fits decides.
+/// The tables of all files in one, the strongest first.
 fn tables(settings: &Settings) -> Result<Tables, ConfigError> {
-    fn of<T: DeserializeOwned>(settings: &Settings, key: Key) -> Result<Vec<T>, ConfigError> {
-        let mut tables: Vec<Located<T>> = settings.tables(key)?;
-        tables.reverse();
-        // What may only add stands behind what decides.
-        tables.sort_by_key(|table| table.adds_only);
-        Ok(tables.into_iter().map(|table| table.value).collect())
-    }
-    let mut rules = of(settings, Key::Rule)?;
+    let mut rules = of(settings, Key::Rule, |rule: &Rule| Some(&*rule.name))?;
+    let named: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
     let said = [Key::GhWorkflows, Key::GhHoldFor, Key::GhFollow].iter().any(|&key| settings.value(key).is_some());
     if said {
         let hold_for = settings.length_or_ready(Key::GhHoldFor);
-        rules.extend(workflow_rules(&settings.words(Key::GhWorkflows), hold_for, settings.flag(Key::GhFollow)));
+        let of_gh = workflow_rules(&settings.words(Key::GhWorkflows), hold_for, settings.flag(Key::GhFollow));
+        // They stand for the built-in ones, and are replaced as those are.
+        rules.extend(of_gh.into_iter().filter(|ready| !named.contains(&ready.name)));
     }
     Ok(Tables {
-        program: of(settings, Key::Program)?,
-        launcher: of(settings, Key::Launcher)?,
-        writer: of(settings, Key::Writer)?,
-        sql: of(settings, Key::Sql)?,
+        program: of(settings, Key::Program, |_| None)?,
+        launcher: of(settings, Key::Launcher, |_| None)?,
+        writer: of(settings, Key::Writer, |_| None)?,
+        sql: of(settings, Key::Sql, |_| None)?,
         rule: rules,
-        zone: of(settings, Key::Zone)?,
-        safe: of(settings, Key::Safe)?,
-        rotation: of(settings, Key::Rotation)?,
+        zone: of(settings, Key::Zone, |zone: &Zone| Some(&*zone.name))?,
+        safe: of(settings, Key::Safe, |_| None)?,
+        rotation: of(settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret))?,
     })
+}
+
+/// The tables of one kind. What has the name of one in a stronger file is replaced by that; in one file several may share
+/// a name, and all count.
+fn of<T: DeserializeOwned>(
+    settings: &Settings,
+    key: Key,
+    name: impl Fn(&T) -> Option<&str>,
+) -> Result<Vec<T>, ConfigError> {
+    let mut tables: Vec<Located<T>> = settings.tables(key)?;
+    tables.reverse();
+    // What may only add stands behind what decides.
+    tables.sort_by_key(|table| table.adds_only);
+    let mut found: Vec<Located<T>> = Vec::new();
+    for table in tables {
+        let is_same = |other: &Located<T>| name(&table.value).is_some_and(|own| name(&other.value) == Some(own));
+        if !found.iter().any(|other| file(&other.from) != file(&table.from) && is_same(other)) {
+            found.push(table);
+        }
+    }
+    Ok(found.into_iter().map(|table| table.value).collect())
+}
+
+fn file(source: &Source) -> Option<&Path> {
+    match source {
+        Source::File { path, .. } => Some(path),
+        _ => None,
+    }
 }

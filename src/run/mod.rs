@@ -98,7 +98,7 @@ fn go(
     let stdout = context.invocation.stdout();
     let cwd = &context.invocation.cwd;
     let command = Command { name: &program.name, args, cwd, env: &env, stdout: stdout.as_ref() };
-    let (class, book) = match classified(context, &command) {
+    let (class, book) = match classified(context, &command, resources) {
         Ok(classified) => classified,
         Err(exit) => return exit,
     };
@@ -131,11 +131,13 @@ fn go(
             pass_through(context, &order)
         }
         Ok(Plan::Hold(mut plan)) => {
-            say_notes(context, &plan.notes);
             plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
             match settings::for_plan(context, &plan).and_then(|settings| options(&settings)) {
-                Ok(options) => hold::hold(context, &options, &plan, &order),
+                Ok(options) => {
+                    say_notes(context, &plan.notes);
+                    hold::hold(context, &options, &plan, &order)
+                }
                 Err(exit) => exit,
             }
         }

@@ -46,27 +46,34 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
 }
 
 /// Does it take the name of one that is there already? What has no name takes none, but for a program: that is how the
-/// command lines of that program are read, and read differently they may pass.
+/// command lines of that program are read, and read differently they may pass whatever else is said of them.
 fn is_taken(below: &[Table], head: &Head, built_in: &BuiltIn<'_>) -> bool {
-    let Some(name) = &head.name else { return head.key == Key::Program };
-    let same = |table: &Table| match head.key {
-        Key::Program => table.names_program(name),
-        key => table.head.key == key && table.head.name.as_ref() == Some(name),
-    };
-    let ready = match head.key {
-        Key::Rule => (built_in.rule)(name),
-        Key::Program => (built_in.program)(name),
-        _ => false,
-    };
-    ready || below.iter().any(same)
+    if head.called.is_empty() {
+        return head.key == Key::Program;
+    }
+    head.called.iter().any(|name| {
+        let same = |table: &Table| match head.key {
+            Key::Program => table.speaks_of(name),
+            key => table.head.key == key && table.head.called.contains(name),
+        };
+        let ready = match head.key {
+            Key::Rule => (built_in.rule)(name),
+            Key::Program => (built_in.program)(name),
+            _ => false,
+        };
+        ready || below.iter().any(same)
+    })
 }
 
 impl Table {
-    /// Does it say something of this program: how it is read, or what it locks?
-    fn names_program(&self, program: &str) -> bool {
+    /// Does it say something of this program: how it is read, what it locks, writes, starts or tells a database?
+    fn speaks_of(&self, program: &str) -> bool {
+        let named = self.head.program.iter().any(|it| it == program);
         match self.head.key {
-            Key::Program => self.head.name.as_deref() == Some(program),
-            Key::Rule => self.head.program.iter().any(|it| it == program),
+            Key::Program => self.head.called.iter().any(|it| it == program),
+            // One without a program is about all of them.
+            Key::Rule => named || self.head.program.is_empty(),
+            Key::Launcher | Key::Writer | Key::Sql => named,
             _ => false,
         }
     }

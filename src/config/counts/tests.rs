@@ -51,7 +51,7 @@ fn fate(own: &str, text: &str, standing: Standing) -> Fate {
 #[test]
 fn every_key_counts_as_far_as_its_file_is_trusted() {
     // (key, in the user's file, in the repository's, untrusted, trusted)
-    let table: [(Key, &str, &str, Fate, Fate); 59] = [
+    let table: [(Key, &str, &str, Fate, Fate); 67] = [
         (Key::Scope, "", "scope = \"github.com/acme/infra\"", Counts, Counts),
         (Key::Scope, "", "scope = \"github.com/acme/other\"", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\" }", Counts, Counts),
@@ -92,9 +92,7 @@ fn every_key_counts_as_far_as_its_file_is_trusted() {
         (Key::GhHoldFor, "", "gh.hold_for = \"1s\"", Ignored, Counts),
         (Key::GhFollow, "", "gh.follow = true", Ignored, Counts),
         (Key::Packs, "", "packs = [\"rotation\"]", Counts, Counts),
-        (Key::Launcher, "", "[[launcher]]\nprogram = \"wrap\"", Ignored, Counts),
-        (Key::Writer, "", "[[writer]]\nprogram = \"w\"\nfiles = \"{1}\"", Counts, Counts),
-        (Key::Sql, "", "[[sql]]\nprogram = \"q\"", Counts, Counts),
+        (Key::Packs, "packs = [\"rotation\"]", "packs = []", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nname = \"mine\"\nprogram = \"p\"\nresource = \"a:b\"", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = \"a:b\"", Counts, Counts),
         (Key::Rule, "", "[[rule]]\nname = \"sops.set\"\nprogram = \"sops\"", Ignored, Counts),
@@ -105,6 +103,16 @@ fn every_key_counts_as_far_as_its_file_is_trusted() {
         (Key::Program, "", "[[program]]\nname = \"sops\"", Ignored, Counts),
         (Key::Program, "", "[[program]]\noptions = []", Ignored, Counts),
         (Key::Program, "[[rule]]\nprogram = [\"p\", \"q\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[rule]]\nargs = [\"x\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[writer]]\nprogram = \"q\"", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[sql]]\nprogram = \"q\"", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[launcher]]\nprogram = \"q\"", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[program]]\nname = [\"p\", \"q\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "", "[[program]]\nname = [\"n8nctl\", \"sops\"]", Ignored, Counts),
+        (Key::Program, "", "[[program]]\nname = [\"n8nctl\", \"other\"]", Counts, Counts),
+        (Key::Launcher, "", "[[launcher]]\nprogram = \"q\"", Ignored, Counts),
+        (Key::Writer, "", "[[writer]]\nprogram = \"q\"", Counts, Counts),
+        (Key::Sql, "", "[[sql]]\nprogram = \"q\"", Counts, Counts),
         (Key::Zone, "", "[[zone]]\nname = \"DB\"\npaths = [\"**\"]", Counts, Counts),
         (Key::Zone, "[[zone]]\nname = \"DB\"", "[[zone]]\nname = \"DB\"", Ignored, Counts),
         (Key::Safe, "", "[[safe]]\npaths = [\"/**\"]", Ignored, Counts),

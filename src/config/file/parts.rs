@@ -50,7 +50,7 @@ pub(super) fn heads(lines: &Lines, written: &Written) -> Vec<Head> {
             key,
             index,
             line: lines.of(table.span().start),
-            name: table.get_ref().get(called).and_then(|name| name.as_str()).map(str::to_owned),
+            called: table.get_ref().get(called).map_or_else(Vec::new, texts_of),
             program: table.get_ref().get("program").map_or_else(Vec::new, texts_of),
             sets: table.get_ref().keys().cloned().collect(),
         }));

@@ -103,8 +103,11 @@ fn tables_are_known_by_their_names_and_keys() {
          [[rotation]]\nsecret = \"S\"\n[[safe]]\npaths = []\n[[program]]\nname = \"p\"\n",
     )
     .expect("tables");
-    let heads: Vec<_> =
-        file.tables.iter().map(|head| (head.key, head.index, head.line, head.name.as_deref())).collect();
+    let heads: Vec<_> = file
+        .tables
+        .iter()
+        .map(|head| (head.key, head.index, head.line, head.called.first().map(String::as_str)))
+        .collect();
     assert_eq!(
         heads,
         [
