@@ -4,7 +4,11 @@
 mod example;
 mod hostile;
 mod layered;
+mod rules;
+mod schema;
+mod shimmed;
 mod trust;
+mod wrong;
 
 use std::fs;
 use std::path::PathBuf;
