@@ -5,7 +5,7 @@ use std::path::Path;
 
 use locked::config::{BuiltIn, File, Key, Layer, Layers, NoGround, Places, Settings, Shelf};
 
-fn example() -> String {
+pub(super) fn example() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("install/locked.toml")).expect("the example")
 }
 
@@ -21,10 +21,10 @@ fn settings(text: &str) -> Settings {
     read.settings(&BuiltIn { rule: &|_| false, program: &|_| false }).expect("settings")
 }
 
-/// The lines that are settings behind one `#`, without it; prose has `# ` and a capital letter or more words.
-fn uncommented(text: &str) -> String {
+/// The lines that are settings behind one `#`, without it; prose has a space behind it, and what editors read a colon.
+pub(super) fn uncommented(text: &str) -> String {
     fn setting(line: &str) -> Option<&str> {
-        line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '#']) && !rest.is_empty())
+        line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '#', ':']) && !rest.is_empty())
     }
     text.lines().map(|line| setting(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
