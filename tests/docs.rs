@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::world::World;
 
 /// Programs that the README puts behind `locked`; every other first word must be a verb of ours.
-const PROGRAMS: [&str; 4] = ["sops", "true", "PROGRAM", "./deploy.sh"];
+const PROGRAMS: [&str; 5] = ["sops", "true", "PROGRAM", "./deploy.sh", "n8nctl"];
 
 /// Our options that take a value, as the README uses them.
 const WITH_VALUE: [&str; 6] = ["-r", "--resource", "--wait", "--ttl", "--report", "--reason"];
