@@ -1,6 +1,8 @@
 //! Hosts as people name them.
 #![forbid(unsafe_code)]
 
+use std::net::Ipv6Addr;
+
 /// The host of a destination (`user@host`, `ssh://user@host:22`, `[::1]:22`, `host:path`), in lower case; none where
 /// there is no name.
 pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
@@ -18,6 +20,9 @@ pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
         None => host.split(|&byte| byte == b':').next().unwrap_or_default(),
     };
     let name = name.strip_suffix(b".").unwrap_or(name).to_ascii_lowercase();
+    // An address of IPv6 has many spellings.
+    let address = std::str::from_utf8(&name).ok().and_then(|name| name.parse::<Ipv6Addr>().ok());
+    let name = address.map_or(name, |address| address.to_string().into_bytes());
     (!name.is_empty()).then_some(name)
 }
 
@@ -39,6 +44,8 @@ mod tests {
             ("root@fe80::1", "fe80::1"),
             ("ssh://[::1]:22", "::1"),
             ("host:22", "host"),
+            ("root@[2001:DB8:0:0::1]:22", "2001:db8::1"),
+            ("0:0:0:0:0:0:0:1", "::1"),
         ];
         for (written, host) in table {
             assert_eq!(of_destination(written.as_bytes()).as_deref(), Some(host.as_bytes()), "{written}");

@@ -19,8 +19,12 @@ pub fn classified(context: &Context, command: &Command<'_>) -> Result<(Classific
         Ok(book) => book,
         Err(error) => {
             let book = Book::new();
-            let class = classify(command, &book);
+            let mut class = classify(command, &book);
             let passes = class.writes.is_empty() && class.claims.is_empty();
+            // A line of which a built-in rule says that it only reads is in nobody's way; of others the settings might say more.
+            if class.rule.is_none() {
+                class.notes.push(format!("the settings cannot be followed, and no rule of theirs is heeded: {error}"));
+            }
             return if passes { Ok((class, book)) } else { Err(NoSetting::Wrong(error).refuse(context)) };
         }
     };
