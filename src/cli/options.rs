@@ -221,3 +221,19 @@ impl RunOptions {
         if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(ready)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_value_is_no_name_of_a_secret() {
+        for name in ["DATABASE_URL", "apps/web/key", "ü"] {
+            assert!(rotations(&[name.into()]).is_ok(), "{name}");
+        }
+        for value in ["", "a b", "A=hunter2", "postgres://u:hunter2@h/x", "https://hunter2@h", "u:hunter2@h"] {
+            let refused = rotations(&[value.into()]).expect_err(value);
+            assert!(!refused.contains("hunter2"), "{refused}");
+        }
+    }
+}

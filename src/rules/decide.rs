@@ -1,6 +1,7 @@
 //! What one command of a line wants: the files that it writes, and the resources that rules name for it.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,7 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
     }
     for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
         wants.known |= rule.program.is_some();
+        let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
         let Some(caught) = fits(rule, step, &line, &wants.touched, command) else {
             wants.unnamed |= may_match(rule, step, &line, command);
             continue;
@@ -110,15 +112,14 @@ fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
 
 /// Files that other programs write, and that the shell opens. The plan looks which of them are SOPS files.
 fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
-    let filling = Filling { step, line, caught: &[], env: command.env };
     let mut touched: Vec<OsString> = step.redirected.iter().map(|file| file.path.clone()).collect();
     for writer in book.writers(step.name()) {
-        let fits =
-            is_of(writer.subcommand.as_ref(), line) && given(&writer.option, line) && !line.is_any_on(&writer.unless);
-        if !fits {
+        let Some(line) = behind(writer.subcommand.as_ref(), line) else { continue };
+        if !given(&writer.option, &line) || line.is_any_on(&writer.unless) {
             continue;
         }
         wants.known = true;
+        let filling = Filling { step, line: &line, caught: &[], env: command.env };
         let files = filling.words(&writer.files);
         if let Some(place) = line.value("-t|--target-directory").filter(|_| writer.into) {
             touched.extend(files.iter().map(|file| joined(place, file)));
@@ -168,8 +169,9 @@ fn joined(directory: &OsStr, source: &OsStr) -> OsString {
     PathBuf::from(directory).join(name).into_os_string()
 }
 
-fn is_of(wanted: Option<&Several>, line: &Line<'_>) -> bool {
-    wanted.is_none_or(|wanted| wanted.has(&line.path))
+/// The line behind one of the sub-commands, where there are some to be behind.
+fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
+    wanted.map_or(Some(Cow::Borrowed(line)), |wanted| line.behind(wanted))
 }
 
 /// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
@@ -205,7 +207,6 @@ fn fits(rule: &Rule, step: &Step, line: &Line<'_>, touched: &[PathBuf], command:
     };
     let set = || rule.env.iter().all(|wanted| is_set(wanted, step, command));
     let fits = there
-        && is_of(rule.subcommand.as_ref(), line)
         && given(&rule.option, line)
         && !line.is_any_on(&rule.unless)
         && on_line()

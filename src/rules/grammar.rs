@@ -32,7 +32,7 @@ pub(super) struct Level<'b> {
 }
 
 /// A line that was read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Line<'a> {
     /// The sub-command's words, joined by a space.
     pub(super) path: String,
@@ -58,6 +58,19 @@ impl<'a> Line<'a> {
     /// The last value of an option.
     pub(super) fn value<'s>(&'s self, names: &'s str) -> Option<&'s OsStr> {
         self.values(names).next_back()
+    }
+
+    /// The line behind one of these sub-commands, if it has one. Of a program without a grammar for them the first operands
+    /// are taken for it.
+    pub(super) fn behind(&self, wanted: &Several) -> Option<Cow<'_, Self>> {
+        if !self.path.is_empty() {
+            return wanted.has(&self.path).then_some(Cow::Borrowed(self));
+        }
+        let words = wanted.iter().map(|words| words.split(' ').count());
+        words.zip(wanted.iter()).find_map(|(count, words)| {
+            let begins = self.operands.len() >= count && words.split(' ').eq(self.operands[..count].iter().copied());
+            begins.then(|| Cow::Owned(Self { operands: self.operands[count..].to_vec(), ..self.clone() }))
+        })
     }
 
     /// The values of all options.

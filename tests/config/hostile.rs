@@ -132,7 +132,7 @@ fn what_would_weaken_the_lock_does_not_count_and_is_said_in_one_line() {
          unknown_base = \"allow\"\nremote_hold = \"1ms\"\nstopped_max = \"1ms\"\nmax_hold = \"1ms\"\nkeep_for = \"1ms\"\n\
          canary = false\n[session]\nenv = [\"HOME\"]\n[hosts]\nprod = \"elsewhere\"\n[ssh]\nask = true\n[gh]\nfollow = true\n\
          [[rule]]\nname = \"sops.set\"\nprogram = \"sops\"\npass = true\n\
-         [[rule]]\nname = \"mine\"\nprogram = \"sops\"\nresource = \"test:mine\"\ncanary = [\"touch\", \"ran\"]\n\
+         [[rule]]\nname = \"mine\"\nprogram = \"sops\"\nsubcommand = \"set\"\nresource = \"test:mine\"\ncanary = [\"touch\", \"ran\"]\n\
          [[program]]\nname = \"sops\"\n[[safe]]\npaths = [\"/**\"]\n";
     repository(&stage, settings);
     silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
@@ -165,4 +165,14 @@ fn an_untrusted_file_does_not_make_one_session_of_all() {
     silent(&mut config(&stage, &["trust"]));
     ends(&mut run("one", &["acquire", "server:web-1"]), 0);
     ends(&mut run("two", &["-n", "-r", "server:web-1", "true"]), 0);
+}
+
+/// Whether a rule of the settings would have held something nobody knows then: it is said, and nobody is kept from working.
+#[test]
+fn a_program_that_only_the_settings_may_know_is_told_that_they_cannot_be_followed() {
+    let stage = Stage::new();
+    repository(&stage, "[[rule]]\nname = \"x\"\nprogram = \"true\"\nresource = \"test:x\"\nhunter2 = 1\n");
+    let said = says(stage.locked(1).args(["--", "true"]), 0);
+    assert!(said.contains("the settings cannot be followed, and no rule of theirs is heeded: "), "{said}");
+    silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
 }
