@@ -3,13 +3,13 @@
 
 mod container;
 mod context;
-mod engine;
+pub(crate) mod engine;
 mod layouts;
 
 use std::path::PathBuf;
 
 /// A real program on PATH. Its absence is a failure, never a skipped test: `install/test` brings it.
-fn real(name: &str) -> PathBuf {
+pub(crate) fn real(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|directory| directory.join(name))

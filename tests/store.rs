@@ -3,7 +3,7 @@
 mod advisory;
 mod broken;
 pub(crate) mod cast;
-mod child;
+pub(crate) mod child;
 mod contract;
 mod embedded;
 mod measure;

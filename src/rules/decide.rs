@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::book::{Book, Expression, Field, Filter, Part, Place, Rule, Several, Template};
+use super::followed::workflow;
 use super::grammar::{self, Line};
-use super::policy::{Follow, Policy};
+use super::policy::Policy;
 use super::step::{Step, UNKNOWN, is_known};
 use super::wanted::{Claim, Filling, Wanted, compose, engine};
 use crate::terms::may_hold_a_secret;
@@ -318,10 +319,4 @@ fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
 
 fn is_stack(template: &Template) -> bool {
     template.parts().iter().any(|part| matches!(part, Part::Gap(_, filters) if filters.contains(&Filter::Stack)))
-}
-
-fn workflow(line: &Line<'_>) -> Option<Follow> {
-    let workflow = line.operands.first()?.to_str()?.to_owned();
-    let repository = line.value("-R|--repo").and_then(OsStr::to_str).map(str::to_owned);
-    Some(Follow::Workflow { workflow, repository })
 }

@@ -1,7 +1,13 @@
 //! Hosts as people name them.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::net::Ipv6Addr;
+
+use super::book::Book;
+use super::grammar::{self, Level, Line};
+use super::script;
+use super::step::{Step, is_known};
 
 /// The host of a destination (`user@host`, `ssh://user@host:22`, `[::1]:22`, `host:path`), in lower case; none where
 /// there is no name.
@@ -24,6 +30,39 @@ pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
     let address = std::str::from_utf8(&name).ok().and_then(|name| name.parse::<Ipv6Addr>().ok());
     let name = address.map_or(name, |address| address.to_string().into_bytes());
     (!name.is_empty()).then_some(name)
+}
+
+/// The options of a line by which the ssh client reads another name into a host than it would without: its file of
+/// settings and what is set besides (ssh(1), scp(1) and sftp(1) have both alike). On another host they mean nothing here.
+pub(super) fn options(line: &Line<'_>, around: &Step, book: &Book) -> Vec<OsString> {
+    match around.name() {
+        _ if around.host.is_some() => Vec::new(),
+        "ssh" | "scp" | "sftp" => of_client(line),
+        // The client stands in an option of its own there, as a line that rsync takes apart (rsync(1), `--rsh`).
+        "rsync" => {
+            let own = line.value("-e|--rsh").map(OsString::from);
+            let rsh = own.or_else(|| around.variable("RSYNC_RSH", &|_| None)).unwrap_or_default();
+            let read = script::steps(rsh.as_encoded_bytes(), &[], around, &|_| None);
+            let client = read.steps.first().filter(|client| client.name == "ssh");
+            client.map(|client| of_client(&ssh(client, book))).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_client(line: &Line<'_>) -> Vec<OsString> {
+    let of = |name: &'static str| line.values(name).filter(|value| is_known(value)).map(move |value| (name, value));
+    let given = of("-F").chain(of("-o"));
+    given.flat_map(|(name, value)| [OsString::from(name), value.to_owned()]).collect()
+}
+
+/// A line of the client without a host.
+fn ssh<'a>(client: &'a Step, book: &Book) -> Line<'a> {
+    let mut line = Line::default();
+    if let Some(launcher) = book.launchers("ssh").find(|launcher| launcher.host) {
+        grammar::read_level(Level { values: &launcher.values, ..Level::default() }, &client.args, 0, &mut line);
+    }
+    line
 }
 
 #[cfg(test)]

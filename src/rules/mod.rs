@@ -10,6 +10,7 @@ pub mod book;
 mod change;
 mod decide;
 mod find;
+mod followed;
 mod golang;
 mod grammar;
 mod host;

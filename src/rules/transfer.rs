@@ -14,7 +14,10 @@ use super::unfold::there;
 pub(super) fn copied(line: &Line<'_>, around: Step, book: &Book) -> Option<Step> {
     let (&destination, sources) = line.operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let (step, place) = match place(destination) {
-        Some((name, path)) => (there(around, &book.host(&name)), path),
+        Some((name, path)) => {
+            let options = host::options(line, &around, book);
+            (there(around, &book.host(&options, &name)), path)
+        }
         None => (around, destination.to_owned()),
     };
     let sources =

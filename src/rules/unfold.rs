@@ -274,10 +274,10 @@ fn on_host(launcher: &Launcher, line: &Line<'_>, around: Step, book: &Book) -> I
         ([], Some(input)) => input.clone(),
         (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
     };
-    let is_unread = script.is_empty() && words.is_empty() && around.input.is_none() && is_fed(&around);
-    if is_unread {
+    if script.is_empty() && words.is_empty() && around.input.is_none() && is_fed(&around) {
         return Inner::Unread;
     }
-    let there = there(around, &book.host(&host));
+    let options = super::host::options(line, &around, book);
+    let there = there(around, &book.host(&options, &host));
     if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Vec::new(), Box::new(there)) }
 }

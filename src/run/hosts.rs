@@ -18,13 +18,14 @@ pub(super) fn named(settings: &Settings) -> BTreeMap<String, String> {
     }
 }
 
-/// What `ssh -G` says a name leads to (`hostname`, ssh_config(5)); none where it says nothing. It opens no connection.
+/// What `ssh -G` says a name leads to under the options of the line (`hostname`, ssh_config(5)); none where it says
+/// nothing. It opens no connection.
 pub(super) fn asked(context: &Context) -> HostAsker {
     let ssh = arbiter::real(context, "ssh");
     let (env, cwd): (Vec<(OsString, OsString)>, _) = (arbiter::variables(context), context.invocation.cwd.clone());
-    Box::new(move |name| {
+    Box::new(move |options, name| {
         let mut command = Command::new(ssh.as_ref()?);
-        command.args(["-G", "--", name]).env_clear().envs(env.iter().cloned()).current_dir(&cwd);
+        command.arg("-G").args(options).args(["--", name]).env_clear().envs(env.iter().cloned()).current_dir(&cwd);
         let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
         let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
         let host = text.lines().find_map(|line| line.strip_prefix("hostname "))?.trim().to_ascii_lowercase();

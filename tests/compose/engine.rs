@@ -1,5 +1,5 @@
 //! An engine for docker's client, played by a thread behind a Unix socket (Docker Engine API: `/_ping`,
-//! `/containers/ID/json`).
+//! `/containers/ID/json`, `/containers/ID/restart`).
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// Far beyond anything; it makes a failure of what would hang.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An engine. Its thread ends with the test's process.
-pub(super) struct Engine {
+pub(crate) struct Engine {
     directory: tempfile::TempDir,
     /// Connections that it took and does not answer.
     silent: Receiver<UnixStream>,
@@ -19,12 +19,12 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Knows these containers: name and labels, in JSON.
-    pub(super) fn with(containers: &'static [(&'static str, &'static str)]) -> Self {
+    pub(crate) fn with(containers: &'static [(&'static str, &'static str)]) -> Self {
         Self::play(move |stream, _| answer(stream, containers))
     }
 
     /// Takes every connection and never says a word.
-    pub(super) fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         Self::play(|stream, silent| silent.send(stream).expect("the test waits"))
     }
 
@@ -37,22 +37,22 @@ impl Engine {
     }
 
     /// For `-H` and `DOCKER_HOST`.
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("unix://{}", self.directory.path().join("engine.sock").display())
     }
 
     /// A place for the client's configuration.
-    pub(super) fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.directory.path().to_owned()
     }
 
     /// A connection that this silent engine took, if any has come.
-    pub(super) fn taken(&self) -> Option<UnixStream> {
+    pub(crate) fn taken(&self) -> Option<UnixStream> {
         self.silent.try_recv().ok()
     }
 
     /// Has the client hung up? Only a dead one does before it is answered.
-    pub(super) fn is_left(&self, mut taken: UnixStream) -> bool {
+    pub(crate) fn is_left(&self, mut taken: UnixStream) -> bool {
         taken.set_read_timeout(Some(PATIENCE)).expect("timeout");
         // An error other than the end of patience is a connection that broke.
         !matches!(taken.read_to_end(&mut Vec::new()), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
@@ -78,6 +78,9 @@ fn answer(stream: UnixStream, containers: &[(&str, &str)]) {
 }
 
 fn inspected(path: &str, containers: &[(&str, &str)]) -> (&'static str, String) {
+    if containers.iter().any(|(name, _)| path.ends_with(&format!("/containers/{name}/restart"))) {
+        return ("204 No Content", String::new());
+    }
     let asked = |name: &&(&str, &str)| path.ends_with(&format!("/containers/{}/json", name.0));
     match containers.iter().find(asked) {
         Some((name, labels)) => {

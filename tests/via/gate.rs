@@ -16,6 +16,7 @@ pub(crate) struct Gate {
     root: PathBuf,
     port: u16,
     user: String,
+    /// On whose side the keys and the notes of the client are.
     client: tempfile::TempDir,
     _ward: Ward,
 }
@@ -121,6 +122,34 @@ impl Gate {
         std::fs::write(&path, text).expect("written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
         path
+    }
+
+    /// Settings for the real client in which these names lead here, and no others (`ssh -F`).
+    pub(crate) fn settings_of_client(&self, names: &[&str]) -> PathBuf {
+        let directory = self.client.path();
+        let path = directory.join("settings");
+        let text = format!(
+            "Host {names}\nHostName 127.0.0.1\nPort {port}\nUser {user}\nIdentityFile {key}\nIdentitiesOnly yes\n\
+             IdentityAgent none\nUserKnownHostsFile {known}\nGlobalKnownHostsFile none\nStrictHostKeyChecking yes\n\
+             BatchMode yes\n",
+            names = names.join(" "),
+            port = self.port,
+            user = self.user,
+            key = directory.join("id").display(),
+            known = directory.join("known").display(),
+        );
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// A directory on it where it may write.
+    pub(crate) fn place(&self) -> PathBuf {
+        let place = self.root.join("app");
+        if !place.exists() {
+            std::fs::create_dir(&place).expect("directory");
+            own(&self.root);
+        }
+        place
     }
 
     /// The clients that were started so far.

@@ -25,7 +25,16 @@ pub(crate) struct World {
 impl World {
     /// A fresh world with an age key and an empty `home` and `work` directory.
     pub(crate) fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("locked-test-").tempdir().expect("temporary directory");
+        Self::at(tempfile::Builder::new().prefix("locked-test-").tempdir().expect("temporary directory"))
+    }
+
+    /// The same in memory, where nothing waits for a disk; on one where this system has no such place.
+    pub(crate) fn in_memory() -> Self {
+        let root = tempfile::Builder::new().prefix("locked-test-").tempdir_in("/dev/shm");
+        root.map_or_else(|_| Self::new(), Self::at)
+    }
+
+    fn at(root: tempfile::TempDir) -> Self {
         for directory in ["home", "work", "state", "tmp"] {
             std::fs::create_dir(root.path().join(directory)).expect(directory);
         }

@@ -22,6 +22,7 @@ mod zone;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 
 pub use glob::Glob;
@@ -50,8 +51,8 @@ pub struct Book {
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
-/// Answers which host a name means.
-pub type HostAsker = Box<dyn Fn(&str) -> Option<String>>;
+/// Answers which host a name means, under these options of the ssh client.
+pub type HostAsker = Box<dyn Fn(&[OsString], &str) -> Option<String>>;
 
 /// Who says which host a name means, where the settings do not.
 #[derive(Default)]
@@ -149,10 +150,13 @@ impl Book {
         built_in::DIVISIONS.iter().map(|division| division.text).collect::<Vec<_>>().join("\n")
     }
 
-    /// The host that a name means.
-    pub(super) fn host(&self, name: &str) -> String {
-        let asked = || self.ask.0.as_ref().and_then(|ask| ask(name));
-        self.hosts.get(name).cloned().or_else(asked).unwrap_or_else(|| name.to_owned())
+    /// The host that a name means under these options of the ssh client.
+    pub(super) fn host(&self, options: &[OsString], name: &str) -> String {
+        let named = |name: &str| self.hosts.get(name).cloned();
+        let asked = || self.ask.0.as_ref().and_then(|ask| ask(options, name));
+        // What the client answers may be another name of a host as well.
+        let asked = || asked().map(|real| named(&real).unwrap_or(real));
+        named(name).or_else(asked).unwrap_or_else(|| name.to_owned())
     }
 
     /// How the options of a program are read.

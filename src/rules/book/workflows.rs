@@ -15,7 +15,9 @@ pub fn workflow_rules(globs: &[String], hold_for: Duration, follow: bool) -> Vec
     let mut rules = Tables::read(text).unwrap_or_default().rule;
     for rule in &mut rules {
         let pattern = match rule.name.as_str() {
-            "gh.dispatch" => format!("(?i)^/?repos/[^/]+/[^/]+/actions/workflows/{named}/dispatches/?$"),
+            "gh.dispatch" => format!(
+                "(?i)^(?:https?://[^/]+/(?:api/v3/)?|/)?repos/[^/]+/[^/]+/actions/workflows/{named}/dispatches/?$"
+            ),
             _ => format!("(?i)^(?:.*/)?{named}$"),
         };
         rule.matches = super::Expression::try_from(pattern).into_iter().collect();
