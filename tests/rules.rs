@@ -67,6 +67,8 @@ pub(crate) struct Expected {
     #[serde(default)]
     pub(crate) writes: Vec<String>,
     pub(crate) rule: Option<String>,
+    /// Whether it is said that a part of the line is not known.
+    pub(crate) note: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

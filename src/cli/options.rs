@@ -14,7 +14,7 @@ use crate::lease::Patience;
 use crate::report::Voice;
 use crate::run::{self, AskedTimes, NoTimes, Options};
 use crate::settle::Holds;
-use crate::terms::{ResourceName, SessionId, parse_duration};
+use crate::terms::{ResourceName, SessionId, may_hold_a_secret, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
 /// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`).
@@ -156,7 +156,7 @@ fn uuid(text: &str) -> Result<Uuid, &'static str> {
 pub(super) fn rotations(secrets: &[OsString]) -> Result<Vec<ResourceName>, String> {
     let rotation = |name: &OsString| {
         let bytes = name.as_encoded_bytes();
-        let is_name = !bytes.is_empty() && !bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=');
+        let is_name = !bytes.is_empty() && !bytes.iter().any(u8::is_ascii_whitespace) && !may_hold_a_secret(bytes);
         is_name
             .then(|| ResourceName::of("rotation", bytes))
             .ok_or_else(|| "--secret takes the name of a secret, without its value, a '=' or spaces".to_owned())
@@ -219,5 +219,21 @@ impl RunOptions {
     pub(super) fn patience(&self, settings: &Settings) -> Patience {
         let ready = settings.length_or_ready(Key::Wait);
         if self.no_wait { Patience::None } else { Patience::of(self.wait.unwrap_or(ready)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_value_is_no_name_of_a_secret() {
+        for name in ["DATABASE_URL", "apps/web/key", "ü"] {
+            assert!(rotations(&[name.into()]).is_ok(), "{name}");
+        }
+        for value in ["", "a b", "A=hunter2", "postgres://u:hunter2@h/x", "https://hunter2@h", "u:hunter2@h"] {
+            let refused = rotations(&[value.into()]).expect_err(value);
+            assert!(!refused.contains("hunter2"), "{refused}");
+        }
     }
 }

@@ -79,7 +79,11 @@ fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
     let project = claim.host.is_none().then(|| (world.stack_of)(&claim.engine, container)).flatten();
     match project {
         Some(project) => ResourceName::of("container", project.as_bytes()),
-        None => ResourceName::of("container", container.as_encoded_bytes()),
+        // The engine's own name of a container begins with a slash, and may be typed so.
+        None => {
+            let name = container.as_encoded_bytes();
+            ResourceName::of("container", name.strip_prefix(b"/").filter(|name| !name.is_empty()).unwrap_or(name))
+        }
     }
 }
 

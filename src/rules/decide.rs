@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::book::{Book, Expression, Field, Filter, Part, Place, Rule, Several, Template};
 use super::followed::workflow;
@@ -59,7 +59,10 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
     for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
-        let Some(caught) = fits(rule, step, &line, &wants.touched, command) else { continue };
+        let Some(caught) = fits(rule, step, &line, &wants.touched, command) else {
+            wants.unnamed |= may_match(rule, step, &line, command);
+            continue;
+        };
         if rule.subcommand.is_some() {
             // These words are the rule's own.
             wants.path.clone_from(&line.path);
@@ -67,6 +70,9 @@ pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
         claim(rule, &filling, &mut wants);
     }
+    // Words that only run time knows stand before the sub-command, or instead of it.
+    let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
+    wants.unnamed |= line.is_unsure && (!wants.claims.is_empty() || (line.is_cut && has_rules()));
     wants
 }
 
@@ -120,6 +126,10 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
         wants.known = true;
         let filling = Filling { step, line: &line, caught: &[], env: command.env };
         let files = filling.words(&writer.files);
+        if let Some(place) = line.value("-t|--target-directory").filter(|_| writer.into) {
+            touched.extend(files.iter().map(|file| joined(place, file)));
+            continue;
+        }
         let Some((place, sources)) = files.split_last().filter(|_| writer.into) else {
             touched.extend(files);
             continue;
@@ -133,6 +143,8 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
     if step.host.is_some() {
         return;
     }
+    // Nearly every script writes to some `$FILE`; of those that are called so it is said.
+    wants.unnamed |= wants.touched.iter().any(|path| !is_known(path.as_os_str()) && is_called_sops(path));
     let known = wants.touched.iter().filter(|path| is_known(path.as_os_str()));
     wants.writes = known
         .map(|path| Write {
@@ -145,6 +157,12 @@ fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wa
         .collect();
 }
 
+/// Whether what is known of its name has the marker of SOPS files.
+fn is_called_sops(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().windows(5).any(|five| five == b".sops")
+}
+
 /// Whether files may go into it: it is written as a directory, or its name has no ending.
 fn may_be_a_directory(place: &OsStr) -> bool {
     let last = place.as_encoded_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
@@ -152,7 +170,7 @@ fn may_be_a_directory(place: &OsStr) -> bool {
 }
 
 fn joined(directory: &OsStr, source: &OsStr) -> OsString {
-    let name = std::path::Path::new(source).file_name().unwrap_or_default();
+    let name = Path::new(source).file_name().unwrap_or_default();
     PathBuf::from(directory).join(name).into_os_string()
 }
 
@@ -211,6 +229,14 @@ fn fits(rule: &Rule, step: &Step, line: &Line<'_>, touched: &[PathBuf], command:
     Some(groups)
 }
 
+/// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).
+fn may_match(rule: &Rule, step: &Step, line: &Line<'_>, command: &Command<'_>) -> bool {
+    let unknown = |word: &&OsStr| word.as_encoded_bytes() == [UNKNOWN];
+    !rule.matches.is_empty()
+        && line.operands.first().is_some_and(unknown)
+        && fits(&Rule { matches: Vec::new(), ..rule.clone() }, step, line, &[], command).is_some()
+}
+
 fn is_set(wanted: &str, step: &Step, command: &Command<'_>) -> bool {
     let (name, glob) = wanted.split_once('=').map_or((wanted, None), |(name, glob)| (name, Some(glob)));
     let value = step.variable(name, command.env);
@@ -250,7 +276,9 @@ fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
             found.push(Wanted::Project { compose: compose(step, line), otherwise: otherwise() });
         } else if is_stack(template) {
             let containers = filling.words(template).into_iter();
-            let containers = containers.filter(|name| !may_hold_a_secret(name.as_encoded_bytes()));
+            let (known, others): (Vec<_>, Vec<_>) = containers.partition(|name| is_known(name));
+            wants.unnamed |= !others.is_empty() && step.host.is_none();
+            let containers = known.into_iter().filter(|name| !may_hold_a_secret(name.as_encoded_bytes()));
             found.extend(containers.map(|container| Wanted::Stack { container }));
         } else {
             found.extend(name(template).into_iter().map(Wanted::Named));
@@ -261,7 +289,8 @@ fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
     }
     if found.is_empty() {
         wants.asks |= rule.ask;
-        wants.unnamed |= !rule.ask && line.operands.iter().any(|word| !is_known(word));
+        let somewhere = step.host.as_ref().is_some_and(|host| !is_known(OsStr::new(host)));
+        wants.unnamed |= !rule.ask && (somewhere || line.operands.iter().any(|word| !is_known(word)));
         return;
     }
     let fits = |path: &&PathBuf| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str()));

@@ -6,9 +6,13 @@ use std::ffi::{OsStr, OsString};
 
 use super::argument::tail;
 use super::book::{Program, Several};
+use super::step::UNKNOWN;
 
 /// Nobody bundles more options than there are letters; what is longer is something else.
 const LONGEST_BUNDLE: usize = 128;
+
+/// What Go's `strconv.ParseBool` takes for no.
+const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
 /// What a level knows of its options.
 #[derive(Clone, Copy, Default)]
@@ -38,6 +42,10 @@ pub(super) struct Line<'a> {
     pub(super) operands: Vec<&'a OsStr>,
     /// Where in the arguments the first operand behind the sub-command stands.
     pub(super) operands_at: usize,
+    /// A word that only run time knows stands where the sub-command is looked for; it is passed over.
+    pub(super) is_unsure: bool,
+    /// The line ends where a sub-command is still looked for.
+    pub(super) is_cut: bool,
 }
 
 impl<'a> Line<'a> {
@@ -75,7 +83,7 @@ impl<'a> Line<'a> {
     /// Whether an option is given, and not as `--name=false`.
     pub(super) fn is_on(&self, names: &str) -> bool {
         let last = self.options.iter().rfind(|(own, _)| alike(own, names));
-        last.is_some_and(|(_, value)| value.as_deref().is_none_or(|value| value != "false" && value != "0"))
+        last.is_some_and(|(_, value)| value.as_deref().is_none_or(|value| !FALSE.iter().any(|no| value == *no)))
     }
 
     /// Whether one of these is on.
@@ -122,6 +130,7 @@ pub(super) fn read<'a>(program: Option<&Program>, args: &'a [OsString]) -> Line<
         };
         at = read_level(level, args, at, &mut line);
     }
+    line.is_cut = is_group;
     line
 }
 
@@ -134,6 +143,9 @@ pub(super) fn read_level<'a>(level: Level<'_>, args: &'a [OsString], mut at: usi
         let bytes = word.as_encoded_bytes();
         if options_open && bytes == b"--" {
             options_open = false;
+        } else if level.group && bytes == [UNKNOWN] {
+            // Options, mostly (`docker compose $FILES up`).
+            line.is_unsure = true;
         } else if options_open && bytes.len() > 1 && bytes[0] == b'-' {
             at = read_option(level, args, at, line);
         } else {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::net::Ipv6Addr;
 
 use super::book::Book;
 use super::grammar::{self, Level, Line};
@@ -25,6 +26,9 @@ pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
         None => host.split(|&byte| byte == b':').next().unwrap_or_default(),
     };
     let name = name.strip_suffix(b".").unwrap_or(name).to_ascii_lowercase();
+    // An address of IPv6 has many spellings.
+    let address = std::str::from_utf8(&name).ok().and_then(|name| name.parse::<Ipv6Addr>().ok());
+    let name = address.map_or(name, |address| address.to_string().into_bytes());
     (!name.is_empty()).then_some(name)
 }
 
@@ -38,7 +42,7 @@ pub(super) fn options(line: &Line<'_>, around: &Step, book: &Book) -> Vec<OsStri
         "rsync" => {
             let own = line.value("-e|--rsh").map(OsString::from);
             let rsh = own.or_else(|| around.variable("RSYNC_RSH", &|_| None)).unwrap_or_default();
-            let read = script::steps(rsh.as_encoded_bytes(), around, &|_| None);
+            let read = script::steps(rsh.as_encoded_bytes(), &[], around, &|_| None);
             let client = read.steps.first().filter(|client| client.name == "ssh");
             client.map(|client| of_client(&ssh(client, book))).unwrap_or_default()
         }
@@ -79,6 +83,8 @@ mod tests {
             ("root@fe80::1", "fe80::1"),
             ("ssh://[::1]:22", "::1"),
             ("host:22", "host"),
+            ("root@[2001:DB8:0:0::1]:22", "2001:db8::1"),
+            ("0:0:0:0:0:0:0:1", "::1"),
         ];
         for (written, host) in table {
             assert_eq!(of_destination(written.as_bytes()).as_deref(), Some(host.as_bytes()), "{written}");

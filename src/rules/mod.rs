@@ -9,6 +9,7 @@ mod argument;
 pub mod book;
 mod change;
 mod decide;
+mod find;
 mod followed;
 mod golang;
 mod grammar;

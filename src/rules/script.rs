@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::piped::{self, Said};
-use super::step::{Redirected, Step, UNKNOWN, nowhere};
-use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Script, Simple, Word};
+use super::step::{Redirected, Step, UNKNOWN, is_known, nowhere};
+use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Script, Simple, Surroundings, Word};
 
 /// What a script comes to.
 pub(super) struct Read {
@@ -17,9 +17,11 @@ pub(super) struct Read {
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// The commands of a script that runs as `around`.
-pub(super) fn steps(text: &[u8], around: &Step, env: Env<'_>) -> Read {
-    let script = shell::parse(text);
+/// The commands of a script that runs as `around`, with its `$0`, `$1`… if there are any that are known.
+pub(super) fn steps(text: &[u8], parameters: &[OsString], around: &Step, env: Env<'_>) -> Read {
+    let known = !parameters.is_empty() && parameters.iter().all(|word| is_known(word));
+    let parameters = known.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
+    let script = shell::parse_in(text, &Surroundings { parameters, ..Surroundings::default() });
     let reader = Reader { around, env };
     let steps = script.commands.iter().map(|simple| {
         let (input, input_from) = reader.input(&script, simple);

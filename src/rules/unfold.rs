@@ -39,14 +39,31 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
         found.incomplete = true;
         return;
     }
-    let inner =
-        book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing);
+    if super::sops::is_sops(&step.name) && step.host.is_some() && !step.redirected.is_empty() {
+        // What it prints over there is none of its own files, and may be a `.env` all the same.
+        found.steps.push(Step { name: OsString::new(), args: Vec::new(), ..step.clone() });
+    }
+    let inner = if super::sops::is_sops(&step.name) {
+        // `sops exec-env FILE 'COMMAND'`: it runs by itself, with what the file says in its environment.
+        let script = super::sops::started(&step.args, env);
+        script.map_or(Inner::Nothing, |script| Inner::Script(script, Vec::new(), Box::new(own(&step))))
+    } else if step.name() == "find" {
+        Inner::Commands(super::find::started(&step))
+    } else {
+        book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing)
+    };
     found.steps.push(step);
     match inner {
         Inner::Nothing => {}
+        Inner::Unread => found.incomplete = true,
         Inner::Command(step) => open(*step, (book, env), depth + 1, found),
-        Inner::Script(text, around) => {
-            let read = script::steps(&text, &around, env);
+        Inner::Commands(steps) => {
+            for step in steps {
+                open(step, (book, env), depth + 1, found);
+            }
+        }
+        Inner::Script(text, parameters, around) => {
+            let read = script::steps(&text, &parameters, &around, env);
             found.incomplete |= !read.complete;
             for step in read.steps {
                 open(step, (book, env), depth + 1, found);
@@ -59,8 +76,16 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
 enum Inner {
     Nothing,
     Command(Box<Step>),
-    /// A script, and the step as which the shell itself would run.
-    Script(Vec<u8>, Box<Step>),
+    Commands(Vec<Step>),
+    /// A script, its `$0`, `$1`… if they are known, and the step as which the shell itself would run.
+    Script(Vec<u8>, Vec<OsString>, Box<Step>),
+    /// A script that the line does not show.
+    Unread,
+}
+
+/// The same for a program that it starts, which opens no redirections again.
+fn own(step: &Step) -> Step {
+    Step { redirected: Vec::new(), ..step.clone() }
 }
 
 /// What this form of the line starts; none when the line has another form.
@@ -107,6 +132,8 @@ fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step,
         words = &args[dashes + 1..];
     }
     if launcher.assignments {
+        // `env - PROGRAM`: an empty environment, as `-i` makes it.
+        words = words.strip_prefix(&[OsString::from("-")]).unwrap_or(words);
         while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
             around.env.push((name, value));
             words = &words[1..];
@@ -124,7 +151,7 @@ fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step,
             script.push(b' ');
             script.extend_from_slice(shell_quote(word.as_encoded_bytes()).as_bytes());
         }
-        return Inner::Script(script, Box::new(around));
+        return Inner::Script(script, Vec::new(), Box::new(around));
     }
     command(words, around, launcher)
 }
@@ -186,14 +213,30 @@ fn shell(step: &Step) -> Inner {
         // `-o pipefail`: the name of an option comes behind.
         at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));
     }
+    let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(is_s);
     match (step.args.get(at), &step.input) {
-        (Some(script), _) if wants_script => Inner::Script(script.as_encoded_bytes().to_vec(), Box::new(step.clone())),
-        (None, Some(input)) => Inner::Script(input.clone(), Box::new(step.clone())),
-        (Some(_), Some(input)) if step.args.iter().any(|word| word == "-s") => {
-            Inner::Script(input.clone(), Box::new(step.clone()))
+        (Some(script), _) if wants_script => {
+            // Which shell's name stands for `$0` where none is given makes no difference.
+            let given = step.args.get(at + 1..).unwrap_or_default();
+            let zeroth = if given.is_empty() { vec![step.name.clone()] } else { Vec::new() };
+            let parameters = zeroth.into_iter().chain(given.iter().cloned()).collect();
+            Inner::Script(script.as_encoded_bytes().to_vec(), parameters, Box::new(step.clone()))
         }
+        (_, Some(input)) if reads_input => Inner::Script(input.clone(), Vec::new(), Box::new(step.clone())),
+        (_, None) if reads_input && is_fed(step) => Inner::Unread,
         _ => Inner::Nothing,
     }
+}
+
+/// `-s`, also in a bundle.
+fn is_s(word: &OsString) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b's')
+}
+
+/// Whether the line itself sends something to its standard input, and not somebody at a terminal.
+fn is_fed(step: &Step) -> bool {
+    step.input_from.iter().all(|file| file.as_os_str() != super::step::STDIN)
 }
 
 /// `docker exec [OPTIONS] CONTAINER COMMAND…`
@@ -231,7 +274,10 @@ fn on_host(launcher: &Launcher, line: &Line<'_>, around: Step, book: &Book) -> I
         ([], Some(input)) => input.clone(),
         (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
     };
+    if script.is_empty() && words.is_empty() && around.input.is_none() && is_fed(&around) {
+        return Inner::Unread;
+    }
     let options = super::host::options(line, &around, book);
     let there = there(around, &book.host(&options, &host));
-    if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Box::new(there)) }
+    if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Vec::new(), Box::new(there)) }
 }

@@ -74,7 +74,8 @@ fn as_written(cases: &[Case]) {
         let as_written = answer["decision"] == decision
             && answer["resources"] == serde_json::json!(case.expect.resources)
             && (!names_writes || answer["writes"] == serde_json::json!(writes))
-            && case.expect.rule.as_ref().is_none_or(|rule| answer["rule"] == *rule);
+            && case.expect.rule.as_ref().is_none_or(|rule| answer["rule"] == *rule)
+            && case.expect.note.is_none_or(|note| answer["notes"].as_array().is_some_and(|all| all.is_empty() != note));
         if !as_written {
             wrong.push(format!("{}: {:?}\n  expected {:?}\n  got {answer}", case.name, case.argv, case.expect));
         }

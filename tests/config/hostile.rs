@@ -166,3 +166,13 @@ fn an_untrusted_file_does_not_make_one_session_of_all() {
     ends(&mut run("one", &["acquire", "server:web-1"]), 0);
     ends(&mut run("two", &["-n", "-r", "server:web-1", "true"]), 0);
 }
+
+/// Whether a rule of the settings would have held something nobody knows then: it is said, and nobody is kept from working.
+#[test]
+fn a_program_that_only_the_settings_may_know_is_told_that_they_cannot_be_followed() {
+    let stage = Stage::new();
+    repository(&stage, "[[rule]]\nname = \"x\"\nprogram = \"true\"\nresource = \"test:x\"\nhunter2 = 1\n");
+    let said = says(stage.locked(1).args(["--", "true"]), 0);
+    assert!(said.contains("the settings cannot be followed, and no rule of theirs is heeded: "), "{said}");
+    silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
+}

@@ -65,6 +65,9 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "timeout",
             "nohup",
             "setsid",
+            "chronic",
+            "torsocks",
+            "systemd-cat",
             "caffeinate",
             "unbuffer",
             "eatmydata",
@@ -91,6 +94,13 @@ pub(super) const DIVISIONS: [Division; 10] = [
     Division { programs: &["ssh", "sftp", "scp", "rsync"], text: include_str!("../built_in/hosts.toml"), pack: None },
     Division {
         programs: &[
+            "sshpass",
+            "systemd-inhibit",
+            "gosu",
+            "su-exec",
+            "setuidgid",
+            "script",
+            "find",
             "prlimit",
             "setpriv",
             "flock",

@@ -9,7 +9,7 @@ mod request;
 mod table;
 mod writes;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 pub use hint::{LineEnds, hint};
 
@@ -42,6 +42,14 @@ pub(super) fn classify(command: &Command<'_>) -> Classification {
         Err(why) => refused(words, &why),
         Ok(request) => answer(command, &request),
     }
+}
+
+/// What `exec-env` and `exec-file` give to a shell.
+pub(super) fn started(args: &[OsString], env: &dyn Fn(&str) -> Option<OsString>) -> Option<Vec<u8>> {
+    let Line::Runs(run) = parse(&table::SOPS, args, env) else { return None };
+    let script = run.positionals.get(1).map(|script| script.as_encoded_bytes().to_vec());
+    let request = request(run).ok()?;
+    script.filter(|_| matches!(request.act, Act::ExecEnv | Act::ExecFile))
 }
 
 fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
