@@ -1,8 +1,8 @@
 //! `rules`: what a command line would change. Pure: argv, environment and a look at descriptor 1 go in, a
 //! [`Classification`] comes out; no file is read and nothing runs.
 //!
-//! A line is taken apart first ([`unfold`]): launchers come off, scripts are read, and simple commands are left. Each is
-//! read by the grammar of its program and held against the rules ([`decide`]); what they want is put together here.
+//! A line is taken apart first (`unfold`): launchers come off, scripts are read, and simple commands are left. Each is
+//! read by the grammar of its program and held against the rules (`decide`); what they want is put together here.
 #![forbid(unsafe_code)]
 
 mod argument;

@@ -1,0 +1,72 @@
+//! What a rule wants of a command that it is about.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use super::Wants;
+use crate::rules::book::{Field, Filter, Part, Rule, Template};
+use crate::rules::followed::workflow;
+use crate::rules::step::is_known;
+use crate::rules::wanted::{Claim, Filling, Wanted, compose, engine};
+use crate::terms::may_hold_a_secret;
+
+/// Takes down what a rule wants.
+pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
+    let (step, line) = (filling.step, filling.line);
+    let name = |template: &Template| filling.names(template);
+    let otherwise = || rule.otherwise.as_ref().map(name).and_then(|names| names.into_iter().next());
+    let mut found: Vec<Wanted> = Vec::new();
+    for template in rule.resource.iter() {
+        if template.has(&Field::Project) {
+            found.push(Wanted::Project { compose: compose(step, line), otherwise: otherwise() });
+        } else if is_stack(template) {
+            let containers = filling.words(template).into_iter();
+            let (known, others): (Vec<_>, Vec<_>) = containers.partition(|name| is_known(name));
+            wants.unnamed |= !others.is_empty() && step.host.is_none();
+            let containers = known.into_iter().filter(|name| !may_hold_a_secret(name.as_encoded_bytes()));
+            found.extend(containers.map(|container| Wanted::Stack { container }));
+        } else {
+            found.extend(name(template).into_iter().map(Wanted::Named));
+        }
+    }
+    if found.is_empty() {
+        found.extend(otherwise().map(Wanted::Named));
+    }
+    if found.is_empty() {
+        wants.asks |= rule.ask;
+        let somewhere = step.host.as_ref().is_some_and(|host| !is_known(OsStr::new(host)));
+        wants.unnamed |= !rule.ask && (somewhere || line.operands.iter().any(|word| !is_known(word)));
+        return;
+    }
+    let fits = |path: &&PathBuf| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str()));
+    let written: Vec<PathBuf> = wants.touched.iter().filter(fits).cloned().collect();
+    let claims = found.into_iter().map(|name| Claim {
+        name,
+        engine: engine(step, line),
+        cwd: step.cwd.clone(),
+        host: step.host.clone(),
+        written: written.clone(),
+    });
+    wants.claims.extend(claims);
+    wants.elsewhere |= rule.elsewhere;
+    let mut policy = rule.policy();
+    if line.is_any_on(&rule.detached) {
+        policy.give_back = None;
+    }
+    if rule.follow {
+        policy.follow = workflow(line);
+    }
+    wants.policy = Some(match wants.policy.take() {
+        Some(before) => before.and(policy),
+        None => policy,
+    });
+    if wants.rule.is_none() || wants.writes.is_empty() && wants.claims.len() <= rule.resource.iter().len() {
+        wants.rule = Some(rule.name.clone());
+        wants.reason = Some(format!("the rule {} names it", rule.name));
+    }
+}
+
+fn is_stack(template: &Template) -> bool {
+    template.parts().iter().any(|part| matches!(part, Part::Gap(_, filters) if filters.contains(&Filter::Stack)))
+}

@@ -1,0 +1,111 @@
+//! The files that a command writes.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::Wants;
+use super::fits::{behind, given};
+use crate::rules::book::Book;
+use crate::rules::grammar::Line;
+use crate::rules::step::{Step, is_known};
+use crate::rules::wanted::Filling;
+use crate::rules::{Asked, Change, Command, Stdout, Via, Write, sops};
+
+/// sops over there writes files over there: whoever holds the host may.
+pub(super) fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
+    let env = |name: &str| step.variable(name, command.env);
+    let to = step.redirected.iter().rfind(|file| file.is_stdout);
+    let to = to.map(|file| Stdout { path: step.path(&file.path), append: file.append });
+    let own = Command {
+        name: &step.name,
+        args: &step.args,
+        cwd: &step.cwd,
+        env: &env,
+        stdout: if step.in_script { to.as_ref() } else { command.stdout },
+    };
+    let class = sops::classify(&own);
+    wants.known = true;
+    wants.operation = Some(class.operation);
+    wants.rule = class.rule;
+    wants.reason = Some(class.reason);
+    let mut writes = class.writes;
+    for write in writes.iter_mut().filter(|write| step.in_script && write.via == Via::Stdout) {
+        // The script has not opened it yet.
+        write.via = Via::Output;
+    }
+    for write in &mut writes {
+        write.beyond = step.escapes;
+    }
+    wants.touched = writes.iter().map(|write| write.path.clone()).collect();
+    if step.inside {
+        wants.touched.clear();
+    } else if step.host.is_none() {
+        let all = writes.len();
+        writes.retain(|write| is_known(write.path.as_os_str()));
+        wants.unnamed |= writes.len() < all;
+        wants.writes = writes;
+        if wants.writes.is_empty() {
+            wants.touched.clear();
+        }
+    }
+}
+
+/// Files that other programs write, and that the shell opens. The plan looks which of them are SOPS files.
+pub(super) fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
+    let mut touched: Vec<OsString> = step.redirected.iter().map(|file| file.path.clone()).collect();
+    for writer in book.writers(step.name()) {
+        let Some(line) = behind(writer.subcommand.as_ref(), line) else { continue };
+        if !given(&writer.option, &line) || line.is_any_on(&writer.unless) {
+            continue;
+        }
+        wants.known = true;
+        let filling = Filling { step, line: &line, caught: &[], env: command.env };
+        let files = filling.words(&writer.files);
+        if let Some(place) = line.value("-t|--target-directory").filter(|_| writer.into) {
+            touched.extend(files.iter().map(|file| joined(place, file)));
+            continue;
+        }
+        let Some((place, sources)) = files.split_last().filter(|_| writer.into) else {
+            touched.extend(files);
+            continue;
+        };
+        if sources.len() > 1 || may_be_a_directory(place) {
+            touched.extend(sources.iter().map(|source| joined(place, source)));
+        }
+        touched.push(place.clone());
+    }
+    wants.touched = touched.iter().filter(|path| !path.is_empty()).map(|path| step.path(path)).collect();
+    if step.host.is_some() {
+        return;
+    }
+    // Nearly every script writes to some `$FILE`; of those that are called so it is said.
+    wants.unnamed |= wants.touched.iter().any(|path| !is_known(path.as_os_str()) && is_called_sops(path));
+    let known = wants.touched.iter().filter(|path| is_known(path.as_os_str()));
+    wants.writes = known
+        .map(|path| Write {
+            path: path.clone(),
+            change: Change::Other,
+            via: Via::Output,
+            asked: Asked::default(),
+            beyond: step.escapes,
+        })
+        .collect();
+}
+
+/// Whether what is known of its name has the marker of SOPS files.
+fn is_called_sops(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().windows(5).any(|five| five == b".sops")
+}
+
+/// Whether files may go into it: it is written as a directory, or its name has no ending.
+fn may_be_a_directory(place: &OsStr) -> bool {
+    let last = place.as_encoded_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    last.is_empty() || last == b"." || last == b".." || !last.contains(&b'.')
+}
+
+fn joined(directory: &OsStr, source: &OsStr) -> OsString {
+    let name = Path::new(source).file_name().unwrap_or_default();
+    PathBuf::from(directory).join(name).into_os_string()
+}

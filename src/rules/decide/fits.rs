@@ -1,0 +1,109 @@
+//! Whether a rule is about a command.
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use crate::rules::Command;
+use crate::rules::book::{Expression, Place, Rule, Several};
+use crate::rules::grammar::Line;
+use crate::rules::step::{Step, UNKNOWN};
+
+/// The line behind one of the sub-commands, where there are some to be behind.
+pub(in crate::rules) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
+    wanted.map_or(Some(Cow::Borrowed(line)), |wanted| line.behind(wanted))
+}
+
+/// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
+pub(super) fn given(options: &Several, line: &Line<'_>) -> bool {
+    options.iter().all(|option| match option.split_once('=') {
+        Some((names, glob)) => {
+            line.values(names).any(|value| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes()))
+        }
+        None => line.is_on(option),
+    })
+}
+
+/// What expressions caught: name and text.
+pub(super) type Groups = Vec<(String, OsString)>;
+
+/// Whether the rule is about this command; then what its expressions caught.
+pub(super) fn fits(
+    rule: &Rule,
+    step: &Step,
+    line: &Line<'_>,
+    touched: &[PathBuf],
+    command: &Command<'_>,
+) -> Option<Groups> {
+    let remote = step.host.is_some();
+    let there = match rule.on {
+        Place::Anywhere => true,
+        // A container is neither this machine nor its host.
+        _ if step.inside => false,
+        Place::Here => !remote || !rule.remote.is_empty(),
+        Place::Remote => remote,
+    };
+    let on_line = || rule.remote.is_empty() || (remote && rule.remote.iter().any(|glob| glob.fits_line(&step.words())));
+    let operands = || {
+        rule.args.is_empty()
+            || line.operands.iter().any(|word| rule.args.iter().any(|glob| glob.fits(word.as_encoded_bytes())))
+    };
+    let written = || {
+        rule.writes.is_empty()
+            || touched.iter().any(|path| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str())))
+    };
+    let set = || rule.env.iter().all(|wanted| is_set(wanted, step, command));
+    let fits = there
+        && given(&rule.option, line)
+        && !line.is_any_on(&rule.unless)
+        && on_line()
+        && operands()
+        && written()
+        && set();
+    if !fits {
+        return None;
+    }
+    let operands: Vec<&[u8]> = line.operands.iter().map(|word| word.as_encoded_bytes()).collect();
+    let mut groups = caught(&rule.matches, &operands)?;
+    let values = line.all_values().map(OsStr::as_encoded_bytes);
+    let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).collect();
+    groups.extend(caught(&rule.text, &texts)?);
+    Some(groups)
+}
+
+/// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).
+pub(super) fn may_match(rule: &Rule, step: &Step, line: &Line<'_>, command: &Command<'_>) -> bool {
+    let unknown = |word: &&OsStr| word.as_encoded_bytes() == [UNKNOWN];
+    !rule.matches.is_empty()
+        && line.operands.first().is_some_and(unknown)
+        && fits(&Rule { matches: Vec::new(), ..rule.clone() }, step, line, &[], command).is_some()
+}
+
+fn is_set(wanted: &str, step: &Step, command: &Command<'_>) -> bool {
+    let (name, glob) = wanted.split_once('=').map_or((wanted, None), |(name, glob)| (name, Some(glob)));
+    let value = step.variable(name, command.env);
+    value.is_some_and(|value| glob.is_none_or(|glob| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes())))
+}
+
+/// What expressions caught in texts; none where there are some and none of them fits.
+fn caught(expressions: &[Expression], texts: &[&[u8]]) -> Option<Groups> {
+    let mut groups = Vec::new();
+    let mut any = expressions.is_empty();
+    for expression in expressions {
+        for found in texts.iter().flat_map(|text| expression.0.captures_iter(text)) {
+            any = true;
+            for name in expression.0.capture_names().flatten() {
+                if let Some(part) = found.name(name).filter(|part| !part.as_bytes().contains(&UNKNOWN)) {
+                    groups.push((name.to_owned(), os(part.as_bytes())));
+                }
+            }
+        }
+    }
+    any.then_some(groups)
+}
+
+/// What an expression caught; text, or it is shown as text.
+fn os(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}

@@ -1,0 +1,119 @@
+//! What a launcher starts, by its table.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::Inner;
+use super::elsewhere::{in_container, on_host};
+use super::shells::shell;
+use crate::rules::argument::tail;
+use crate::rules::book::{Book, Launcher, Several};
+use crate::rules::grammar::{self, Level, Line};
+use crate::rules::step::{Step, UNKNOWN};
+use crate::rules::transfer;
+use crate::terms::shell_quote;
+
+/// What this form of the line starts; none when the line has another form.
+pub(super) fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
+    if launcher.shell {
+        return Some(shell(step));
+    }
+    if launcher.inside {
+        return in_container(launcher, step, book);
+    }
+    let args = behind_subcommand(launcher, &step.args)?;
+    let mut line = Line::default();
+    let level = Level {
+        values: &launcher.values,
+        attached: &launcher.attached,
+        stop_at: if launcher.copies { None } else { Some(launcher.stop_at.unwrap_or(1)) },
+        ..Level::default()
+    };
+    grammar::read_level(level, args, 0, &mut line);
+    if !launcher.option.is_empty() && !line.is_any_on(&launcher.option) {
+        return None;
+    }
+    if line.is_any_on(&launcher.unless) {
+        return Some(Inner::Nothing);
+    }
+    Some(started(launcher, &line, args, step, book))
+}
+
+fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step, book: &Book) -> Inner {
+    let mut around = Step { escapes: step.escapes || launcher.remote, ..step.clone() };
+    if let Some(directory) = launcher.directory.iter().find_map(|names| line.value(names)) {
+        around.cwd = around.path(directory);
+    }
+    let text = launcher.script.iter().find_map(|names| line.value(names));
+    if launcher.host {
+        return on_host(launcher, line, around, book);
+    }
+    if launcher.copies {
+        return transfer::copied(line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
+    }
+    let mut words: &[OsString] = &args[line.operands_at..];
+    if launcher.behind_dashes && text.is_none() {
+        let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
+        words = &args[dashes + 1..];
+    }
+    if launcher.assignments {
+        // `env - PROGRAM`: an empty environment, as `-i` makes it.
+        words = words.strip_prefix(&[OsString::from("-")]).unwrap_or(words);
+        while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+            around.env.push((name, value));
+            words = &words[1..];
+        }
+    }
+    if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number.get() - 1)) {
+        around.cwd = around.path(directory);
+    }
+    words = words.get(launcher.skip..).unwrap_or_default();
+    // `direnv exec . -- sops`: a launcher's own end of options behind its operands.
+    words = words.strip_prefix(&[OsString::from("--")]).unwrap_or(words);
+    if let Some(text) = text {
+        let mut script = text.as_encoded_bytes().to_vec();
+        for word in words.iter().filter(|_| launcher.assignments) {
+            script.push(b' ');
+            script.extend_from_slice(shell_quote(word.as_encoded_bytes()).as_bytes());
+        }
+        return Inner::Script(script, Vec::new(), Box::new(around));
+    }
+    command(words, around, launcher)
+}
+
+pub(super) fn command(words: &[OsString], around: Step, launcher: &Launcher) -> Inner {
+    let Some((program, args)) = words.split_first() else { return Inner::Nothing };
+    let mut args = args.to_vec();
+    if launcher.program.has("xargs") {
+        args.push(unknown());
+    }
+    let name = Path::new(program).file_name().unwrap_or(program).to_owned();
+    Inner::Command(Box::new(Step { name, args, ..around }))
+}
+
+fn unknown() -> OsString {
+    String::from(char::from(UNKNOWN)).into()
+}
+
+/// The arguments behind the launcher's sub-command; none when the line has another one.
+fn behind_subcommand<'a>(launcher: &Launcher, args: &'a [OsString]) -> Option<&'a [OsString]> {
+    let Some(wanted) = &launcher.subcommand else { return Some(args) };
+    let level = Level { values: &launcher.values, group: true, ..Level::default() };
+    let at = grammar::read_level(level, args, 0, &mut Line::default());
+    let word = args.get(at.checked_sub(1)?)?;
+    has(wanted, word).then(|| &args[at..])
+}
+
+fn has(names: &Several, word: &OsStr) -> bool {
+    word.to_str().is_some_and(|word| names.has(word))
+}
+
+/// `NAME=value`.
+fn assignment(word: &OsStr) -> Option<(OsString, OsString)> {
+    let bytes = word.as_encoded_bytes();
+    let equals = bytes.iter().position(|&byte| byte == b'=').filter(|&at| at > 0)?;
+    let name = std::str::from_utf8(&bytes[..equals]).ok()?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_name && !bytes[0].is_ascii_digit()).then(|| (name.into(), tail(word, equals + 1).into_owned()))
+}

@@ -1,0 +1,54 @@
+//! Shells and their scripts.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+
+use super::Inner;
+use crate::rules::step::{STDIN, Step};
+
+/// `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -s <<EOF`.
+pub(super) fn shell(step: &Step) -> Inner {
+    let mut wants_script = false;
+    let mut at = 0;
+    while let Some(word) = step.args.get(at) {
+        let bytes = word.as_encoded_bytes();
+        if bytes.len() < 2 || !(bytes[0] == b'-' || bytes[0] == b'+') {
+            break;
+        }
+        at += 1;
+        if bytes == b"--" {
+            break;
+        }
+        if bytes.starts_with(b"--") {
+            at += usize::from(bytes == b"--rcfile" || bytes == b"--init-file");
+            continue;
+        }
+        wants_script |= bytes[0] == b'-' && bytes.contains(&b'c');
+        // `-o pipefail`: the name of an option comes behind.
+        at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));
+    }
+    let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(is_s);
+    match (step.args.get(at), &step.input) {
+        (Some(script), _) if wants_script => {
+            // Which shell's name stands for `$0` where none is given makes no difference.
+            let given = step.args.get(at + 1..).unwrap_or_default();
+            let zeroth = if given.is_empty() { vec![step.name.clone()] } else { Vec::new() };
+            let parameters = zeroth.into_iter().chain(given.iter().cloned()).collect();
+            Inner::Script(script.as_encoded_bytes().to_vec(), parameters, Box::new(step.clone()))
+        }
+        (_, Some(input)) if reads_input => Inner::Script(input.clone(), Vec::new(), Box::new(step.clone())),
+        (_, None) if reads_input && is_fed(step) => Inner::Unread,
+        _ => Inner::Nothing,
+    }
+}
+
+/// `-s`, also in a bundle.
+fn is_s(word: &OsString) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b's')
+}
+
+/// Whether the line itself sends something to its standard input, and not somebody at a terminal.
+pub(super) fn is_fed(step: &Step) -> bool {
+    step.input_from.iter().all(|file| file.as_os_str() != STDIN)
+}
