@@ -145,7 +145,8 @@ const MATRIX: [Row; 116] = [
     ("p384@1.2", "sslmode=verify-full sslrootcert={ca}/ca.crt", Tls, Same),
     ("p384@1.2", "user=scram password=hunter2 sslmode=verify-full sslrootcert={ca}/ca.crt channel_binding=require", Tls, Same),
     // Up to TLS 1.2 a server takes client keys of its own curve alone (`ssl_ecdh_curve`).
-    ("p384@1.2", "user=certuser sslmode=require sslcert={ca}/certuser-p384.crt sslkey={ca}/certuser-p384.key", No("[error performing TLS handshake: received fatal alert: IllegalParameter]"), Same),
+    // The server closes the wire as soon as it has sent its alert, so that our next word may meet a closed door instead.
+    ("p384@1.2", "user=certuser sslmode=require sslcert={ca}/certuser-p384.crt sslkey={ca}/certuser-p384.key", No("[error performing TLS handshake: "), Same),
     ("p384-whole", "sslmode=verify-full sslrootcert={ca}/p384-ca.crt", Tls, Same),
     ("p384-whole", "user=scram password=hunter2 sslmode=verify-full sslrootcert={ca}/p384-ca.crt channel_binding=require", Tls, Same),
     ("p384-whole", "host=wrong.example.test sslmode=verify-full sslrootcert={ca}/p384-ca.crt", No("not for wrong.example.test"), Same),
