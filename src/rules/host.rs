@@ -9,9 +9,16 @@ use super::grammar::{self, Level, Line};
 use super::script;
 use super::step::{Step, is_known};
 
+/// A destination with user, port and path; nobody writes a longer one.
+const LONGEST: usize = 4096;
+
 /// The host of a destination (`user@host`, `ssh://user@host:22`, `[::1]:22`, `host:path`), in lower case; none where
 /// there is no name.
 pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
+    // Names of hosts end at 253 characters (RFC 1035, 2.3.4); what is longer is none, whatever stands before it.
+    if text.len() > LONGEST {
+        return None;
+    }
     let url = text.windows(3).position(|three| three == b"://").map(|at| &text[at + 3..]);
     let authority = match url {
         Some(rest) => rest.split(|&byte| byte == b'/').next().unwrap_or_default(),

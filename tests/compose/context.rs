@@ -58,12 +58,12 @@ fn contexts_that_the_client_made_lead_where_it_says() {
     for env in [
         vec![],
         vec![("DOCKER_CONTEXT", "bms-4")],
-        vec![("DOCKER_CONTEXT", "")],
         vec![("DOCKER_CONTEXT", "default")],
         vec![("DOCKER_HOST", "tcp://h:2375"), ("DOCKER_CONTEXT", "far")],
-        vec![("DOCKER_HOST", ""), ("DOCKER_CONTEXT", "tls")],
     ] {
-        let current = docker(home, &env, &["context", "show"]);
+        // `context show` came with version 23. Empty variables say nothing since then;
+        // before, they counted as set, so nothing is asked about them here.
+        let current = docker(home, &env, &["context", "ls", "--format", "{{if .Current}}{{.Name}}{{end}}"]);
         assert_eq!(scope(home, &env, None), scope(home, &env, Some(&current)), "{env:?}: {current}");
     }
 }

@@ -108,7 +108,8 @@ fn described(request: &Request<'_>) -> String {
 
 fn operation<'a>(words: &str, targets: impl IntoIterator<Item = &'a OsStr>) -> String {
     let shown = |target: &OsStr| match target.as_encoded_bytes() {
-        word if may_hold_a_secret(word) => "…".to_owned(),
+        // No file has a longer name (PATH_MAX, limits.h), and what is none may be a value.
+        word if word.len() > 4096 || may_hold_a_secret(word) => "…".to_owned(),
         word => percent_encode(word),
     };
     let targets = targets.into_iter().map(shown);
