@@ -12,7 +12,7 @@ const ORIGIN: &str = "github.com/acme/infra";
 
 fn reading(text: &str, standing: Standing) -> Reading {
     let layer = if standing == Standing::Own { Layer::User } else { Layer::Repository };
-    let path = Path::new(if standing == Standing::Own { "/user" } else { "/work/.locked.toml" });
+    let path = Path::new(if standing == Standing::Own { "/user" } else { "/repository/.locked.toml" });
     let document = Document::of(path, layer, text.as_bytes().to_vec()).expect("text");
     let file = Arc::new(File::of(document).unwrap_or_else(|error| panic!("{text}: {error}")));
     let origin = (layer == Layer::Repository).then(|| ORIGIN.to_owned());
