@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -17,6 +17,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("git", &["terms"]),
     ("naming", &["git", "terms"]),
     ("plan", &["compose", "naming", "rules", "terms"]),
+    ("lineage", &["store", "terms"]),
+    ("notes", &["state", "terms"]),
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
     ("state", &["clock", "store", "terms"]),
@@ -38,7 +40,9 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "holder",
             "invocation",
             "lease",
+            "lineage",
             "naming",
+            "notes",
             "plan",
             "program",
             "report",
@@ -62,6 +66,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "holder",
             "invocation",
             "lease",
+            "lineage",
             "naming",
             "plan",
             "program",

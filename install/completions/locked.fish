@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_locked_global_optspecs
-    string join \n r/resource= secret= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
+    string join \n r/resource= secret= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= accept-stale on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
 end
 
 function __fish_locked_needs_command
@@ -43,6 +43,7 @@ complete -c locked -n "__fish_locked_needs_command" -s N -l dry-run -d 'Say what
 complete -c locked -n "__fish_locked_needs_command" -l keep -d 'Keep resources named with -r when the program fails'
 complete -c locked -n "__fish_locked_needs_command" -l no-canary -d 'Do not look at the result'
 complete -c locked -n "__fish_locked_needs_command" -l force -d 'Run although the store cannot be reached, without a lease; needs --reason. Nothing else is forced: who holds it keeps it'
+complete -c locked -n "__fish_locked_needs_command" -l accept-stale -d 'Write upon an older version although a newer one is known, or upon one that nobody knows; the chain of receipts starts anew from it, which is recorded'
 complete -c locked -n "__fish_locked_needs_command" -l advisory -d 'Hold session locks of the PostgreSQL server (pg_try_advisory_lock) instead of leases in its ledger: nothing is installed there, and nothing is remembered'
 complete -c locked -n "__fish_locked_needs_command" -s q -l quiet -d 'Say nothing of our own'
 complete -c locked -n "__fish_locked_needs_command" -s v -l verbose -d 'Say more'
@@ -57,6 +58,7 @@ complete -c locked -n "__fish_locked_needs_command" -f -a "renew" -d 'Give what 
 complete -c locked -n "__fish_locked_needs_command" -f -a "release" -d 'Give back what this session holds'
 complete -c locked -n "__fish_locked_needs_command" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
 complete -c locked -n "__fish_locked_needs_command" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_needs_command" -f -a "adopt" -d 'Prove files that came another way than through `locked`, and write receipts for them'
 complete -c locked -n "__fish_locked_needs_command" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
 complete -c locked -n "__fish_locked_needs_command" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
 complete -c locked -n "__fish_locked_needs_command" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
@@ -94,6 +96,8 @@ head\t''"
 complete -c locked -n "__fish_locked_using_subcommand restore" -l accept -d 'The file that is there is right: check it, and end the quarantine'
 complete -c locked -n "__fish_locked_using_subcommand restore" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand restore" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand adopt" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand adopt" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand steal" -l reason -d 'Why, for its holder and the ledger' -r
 complete -c locked -n "__fish_locked_using_subcommand steal" -l approved-by -d 'Who said so. Without a terminal, where nobody can be asked, it must be said' -r
 complete -c locked -n "__fish_locked_using_subcommand steal" -l ttl -d 'How long this session holds it without a renew [default: 30m]' -r
@@ -152,20 +156,21 @@ complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_su
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "history" -d 'Show ended leases, newest first'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "release" -d 'Give back what this session holds'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "completions" -d 'Print completions for a shell'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "history" -d 'Show ended leases, newest first'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "release" -d 'Give back what this session holds'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "adopt" -d 'Prove files that came another way than through `locked`, and write receipts for them'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "completions" -d 'Print completions for a shell'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore adopt steal store config completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "init" -d 'Set the store up, or bring it to this version; does nothing where all is there'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "check" -d 'Exit 0 when the store is as it should be and this role may use it, 78 with the reasons when not'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "print-sql" -d 'Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server'

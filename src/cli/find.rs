@@ -21,8 +21,8 @@ const VERBS: [&str; 20] = [
     "steal",
     "completions",
     "help",
-    // Reserved by the design for later versions.
     "adopt",
+    // Reserved by the design for later versions.
     "init",
     "doctor",
     "audit",

@@ -13,7 +13,7 @@ use crate::invocation::Invocation;
 use crate::program::FileId;
 use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
-use crate::terms::ResourceName;
+use crate::terms::{ResourceName, SessionId};
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
@@ -41,6 +41,7 @@ pub fn main(invocation: Invocation) -> Exit {
         account: Account::default(),
         store: None,
         advisory: false,
+        session: None,
         shelf: Shelf::default(),
     };
     match find(&args) {
@@ -63,6 +64,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
             speak(&mut context, typed.voice());
             context.account = account(&context, &typed);
             context.store.clone_from(&typed.store);
+            context.session = typed.session.map(SessionId);
             context.advisory = typed.advisory || set(&context, "LOCKED_ADVISORY");
             under_options(&context, Some(&typed), ours, words)
         }
@@ -162,6 +164,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);
+    context.session = line.options.session.map(SessionId);
     context.advisory = line.options.advisory;
     let options = |settings: &Settings| checked(&context, &line.options, settings);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
@@ -190,6 +193,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Release(verb) => super::held::release(&context, &line.options, verb),
         Verb::Check(verb) => super::check::check(&context, &line.options, verb),
         Verb::Restore(verb) => super::restore::restore(&context, &line.options, verb),
+        Verb::Adopt(verb) => super::adopt::adopt(&context, &line.options, verb),
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),

@@ -27,7 +27,7 @@ mod wanted;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Told, Via, Write};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
@@ -102,6 +102,7 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
+    class.decrypted.extend(wants.decrypted);
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     for write in wants.writes {

@@ -93,6 +93,8 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
+    /// `--session`.
+    pub session: Option<SessionId>,
     /// The files of settings that were read.
     pub shelf: Shelf,
 }

@@ -3,6 +3,7 @@
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::copies::Chain;
+use crate::git::Repository;
 use crate::rules::{Asked, Change, Via};
 use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
 use crate::terms::{Digest, Resource, Scope, shell_quote};
@@ -98,16 +99,21 @@ fn prove_one(
             Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault))
         }
         // Without a command that was meant to leave plaintext there is no open edit; the canary says "bad" instead.
-        Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => Ok(Some(Receipt {
-            scope,
-            path: record.key.clone(),
-            resource: resource.clone(),
-            base: record.before.clone(),
-            new: digest,
-            blob: None,
-            branch: None,
-            worktree: None,
-            kind: ReceiptKind::Recovered,
-        })),
+        Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => {
+            let env = |name: &str| arbiter.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+            let repository = Repository::discover(&path).ok().flatten();
+            let repository = repository.as_ref();
+            Ok(Some(Receipt {
+                scope,
+                path: record.key.clone(),
+                resource: resource.clone(),
+                base: record.before.clone(),
+                new: digest,
+                blob: repository.and_then(|repository| repository.stored_as(&path, &now, &env).ok()),
+                branch: repository.and_then(|repository| repository.branch(&env).ok().flatten()),
+                worktree: repository.map(|repository| repository.worktree_root.display().to_string()),
+                kind: ReceiptKind::Recovered,
+            }))
+        }
     }
 }

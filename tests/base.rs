@@ -1,0 +1,10 @@
+//! No lost update across time: who edits an old copy is told, with the command that brings the new one.
+#![forbid(unsafe_code)]
+
+mod clones;
+mod notes;
+mod odd;
+mod playbook;
+mod table;
+
+mod stage;
