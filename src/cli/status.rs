@@ -1,12 +1,15 @@
 //! `locked status`: the board.
 #![forbid(unsafe_code)]
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::clock::Clock as _;
 use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
 use crate::run::Context;
+use crate::settle;
 use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
@@ -78,6 +81,7 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
         "takeable": lease.takeable,
         "ask": lease.ask,
         "reason": lease.reason,
+        "plaintext": plaintext(lease).is_some(),
     })
 }
 
@@ -113,5 +117,24 @@ pub(super) fn rows(leases: &[Seen]) -> String {
             rows.push(vec![format!("  {reason}")]);
         }
     }
-    table(&rows)
+    let mut board = table(&rows);
+    for (lease, _) in leases {
+        if let Some(open) = plaintext(lease) {
+            let _infallible =
+                write!(board, "\nPLAINTEXT: {open}; encrypt it again: locked sops encrypt -i {}", file_of(open));
+        }
+    }
+    board
+}
+
+/// The place of the plaintext that a lease is kept for, while it is open.
+fn plaintext(lease: &LeaseView) -> Option<&str> {
+    let reason = lease.reason.as_deref().filter(|reason| settle::is_of_open_edit(reason))?;
+    matches!(lease.state, LeaseState::Kept | LeaseState::Expired).then_some(reason)
+}
+
+/// The file of a reason `HOST:FILE is plaintext …`.
+fn file_of(reason: &str) -> &str {
+    let place = reason.split(" is plaintext ").next().unwrap_or(reason);
+    place.split_once(':').map_or(place, |(_, file)| file)
 }

@@ -70,7 +70,7 @@ pub enum Verb {
     Restore(Restore),
     /// Prove files that came another way than through `locked`, and write receipts for them
     #[command(
-        after_help = "Each file by itself: one that is refused leaves the others as they are, and the exit status is its.\n\nExample:\n  locked adopt secrets/x.sops.yaml secrets/y.env.sops"
+        after_help = "Each file by itself: one that is refused leaves the others as they are, and the exit status is its.\n\nExample:\n  locked adopt secrets/x.sops.yaml"
     )]
     Adopt(Adopt),
     /// Take what somebody else holds: a person's word. Its command is stopped first, then this session holds it

@@ -18,7 +18,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::store::StoredReceipt;
+use crate::store::{ReceiptKind, StoredReceipt};
 use crate::terms::Digest;
 
 /// How long a version that another host wrote may be out of sight before it counts as discarded: 24 hours, by the store's
@@ -171,7 +171,7 @@ pub fn judge<'a>(case: &Case<'a>, world: &mut dyn World) -> Verdict<'a> {
     };
     let mut settled: BTreeSet<&Digest> = case.version.into_iter().collect();
     let (mut discarded, mut diverged) = (None, None);
-    for receipt in newer.iter().take(MOST) {
+    for receipt in newer.iter().filter(|receipt| !is_word(receipt)).take(MOST) {
         if !settled.insert(&receipt.new) {
             continue;
         }
@@ -194,9 +194,15 @@ fn newer<'a>(case: &Case<'a>) -> Option<&'a [StoredReceipt]> {
         return Some(&[]);
     }
     let Some(version) = version else { return Some(chain) };
-    let made = chain.iter().position(|receipt| receipt.new == *version);
+    // That a person has accepted an older version makes no newer one of it for others.
+    let made = chain.iter().position(|receipt| receipt.new == *version && !is_word(receipt));
     let built_on = || chain.iter().rposition(|receipt| receipt.base.as_ref() == Some(version)).map(|at| at + 1);
     made.or_else(built_on).map(|count| &chain[..count])
+}
+
+/// A receipt of no write: a person has accepted that version as the base of the next one.
+fn is_word(receipt: &StoredReceipt) -> bool {
+    receipt.kind == ReceiptKind::Accepted.as_str()
 }
 
 /// What becomes of one newer version.

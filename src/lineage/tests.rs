@@ -7,10 +7,12 @@ use super::{Base, Case, Note, OUT_OF_SIGHT_MS, Verdict, Way, Whereabouts, World,
 
 const NOW: i64 = 1_795_000_000_000;
 
-/// A link `base>new@branch`, `-` for no base; `!` at its end: of another host; `~`: of another work tree.
+/// A link `base>new@branch`, `-` for no base; `!` at its end: of another host; `~`: of another work tree. `=new@branch` is a
+/// word that accepts a version.
 fn link(text: &str) -> StoredReceipt {
     let (versions, branch) = text.split_once('@').expect("a branch");
-    let (base, new) = versions.split_once('>').expect("an arrow");
+    let accepted = versions.strip_prefix('=');
+    let (base, new) = accepted.map_or_else(|| versions.split_once('>').expect("an arrow"), |new| ("-", new));
     let branch_name = branch.trim_end_matches(['!', '~']);
     let digest = |text: &str| Digest::of(text.as_bytes());
     StoredReceipt {
@@ -24,7 +26,7 @@ fn link(text: &str) -> StoredReceipt {
         worktree: Some(if branch.ends_with(['!', '~']) { "/other" } else { "/own" }.to_owned()),
         token: FencingToken(1),
         holder: "ana".to_owned(),
-        kind: "proven".to_owned(),
+        kind: if accepted.is_some() { "accepted" } else { "proven" }.to_owned(),
         at: NOW,
     }
 }
@@ -98,7 +100,7 @@ fn verdict(chain: &str, version: &str, base: Base, world: &mut Told, later_ms: i
 #[test]
 fn every_row_of_the_table() {
     type Places = &'static [(&'static str, fn() -> Whereabouts)];
-    let table: [(&str, &str, Places, bool, i64, &str); 26] = [
+    let table: [(&str, &str, Places, bool, i64, &str); 28] = [
         // No chain, the newest.
         ("", "a", &[], false, 0, "go"),
         ("", "-", &[], false, 0, "go"),
@@ -150,6 +152,9 @@ fn every_row_of_the_table() {
             "go diverged b discarded c",
         ),
         ("a>b@main~ a>c@topic~", "b", &[("c", elsewhere)], false, 0, "go diverged c"),
+        // Who has accepted an older version has done so for himself.
+        ("a>b@main~ =a@topic~ a>c@topic~", "a", &[("c", elsewhere), ("b", ahead)], false, 0, "stale b"),
+        ("a>b@main =a@topic~ a>c@topic~", "b", &[("c", elsewhere)], false, 0, "go diverged c"),
         // No file: whatever there ever was came after that.
         ("->a@main a>b@main", "-", &[("b", || Whereabouts::Behind)], false, 0, "go"),
         ("->a@main~ a>b@main~", "-", &[("b", ahead)], false, 0, "stale b"),

@@ -19,8 +19,8 @@ use super::stale::{self, Checked};
 
 /// What the base came to.
 pub(super) enum Base {
-    /// Go. The files as they are now.
-    Sound(Vec<Before>),
+    /// Go. The files as they are now, and what a person has accepted of them.
+    Sound { before: Vec<Before>, accepted: Vec<Receipt> },
     /// Not: the lease is settled already.
     Refused { refusal: Refusal, status: i32 },
     /// Not, and the lease is left to run out.
@@ -39,8 +39,7 @@ pub(super) fn prove(
         return Ok(Base::Left { refusal: still_running(job, *left), status: exit::BUSY });
     }
     let now_ms = job.context.clock.wall_ms();
-    let Proof { mut receipts, bad } =
-        proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms);
+    let Proof { receipts, bad } = proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms);
     if !bad.is_empty() {
         return quarantine(job, granted, tokens, store, receipts, &bad);
     }
@@ -53,14 +52,14 @@ pub(super) fn prove(
         end(job, tokens, store, undone(job, granted), Vec::new())?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
-    match stale::check(job, granted, &before, &receipts, store)? {
-        Checked::Go(accepted) => receipts.extend(accepted),
+    let accepted = match stale::check(job, granted, &before, &receipts, store)? {
+        Checked::Go(accepted) => accepted,
         Checked::Refused(refusal) => {
             // What was found of predecessors stays found.
             end(job, tokens, store, undone(job, granted), receipts)?;
             return Ok(Base::Refused { refusal: *refusal, status: exit::STALE });
         }
-    }
+    };
     for (file, before) in job.plan.files.iter().zip(&before) {
         if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
             end(job, tokens, store, undone(job, granted), Vec::new())?;
@@ -72,13 +71,13 @@ pub(super) fn prove(
     }
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.
-    if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && receipts.is_empty() && records == recorded {
-        return Ok(Base::Sound(before));
+    if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && records == recorded {
+        return Ok(Base::Sound { before, accepted });
     }
     match store.record_files(&job.holding(tokens), &records, &receipts, settle_within(store))? {
         Renewal::Renewed(_) => {
             granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
-            Ok(Base::Sound(before))
+            Ok(Base::Sound { before, accepted })
         }
         Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
         Renewal::Revoked => {

@@ -82,6 +82,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
     };
     let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later);
     let proofs = receipts.len();
+    let receipts = words.with_accepted(receipts);
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
     if job.succeeded(outcome) && matches!(settled, Ok(Release::Released)) {
@@ -107,6 +108,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
             wrapper.leave_to_keeper();
             ended.unsettled = true;
         }
+        Ok(Release::Released) if decision.is_open_edit() => wrapper.leave_to_tend(),
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();

@@ -31,6 +31,7 @@ mod spool;
 mod stack;
 mod stale;
 mod tell;
+mod tending;
 mod times;
 mod trust;
 mod way;

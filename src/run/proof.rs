@@ -62,6 +62,19 @@ pub fn fault_of(
     prove_one(record, resource, copies, arbiter, now_ms).err().map(|(_, fault)| fault)
 }
 
+/// A file that was plaintext and is so no more, by whoever's hand: judged as one that was encrypted. The receipt, where it is
+/// not byte for byte as it was before the edit.
+pub(super) fn closed(
+    record: &FileRecord,
+    resource: &Resource,
+    copies: &std::path::Path,
+    arbiter: &Arbiter,
+    now_ms: i64,
+) -> Result<Option<Receipt>, Fault> {
+    let record = FileRecord { change: Some(Change::Encrypt), ..record.clone() };
+    prove_one(&record, resource, copies, arbiter, now_ms).map_err(|(_, fault)| fault)
+}
+
 /// By what a dead command's file is judged. Its options are not on record, so one that may change recipients may have
 /// changed them to anything; and nobody is there who could end an open edit, so plaintext is bad.
 fn judged_as(change: Option<Change>) -> Option<Change> {

@@ -64,18 +64,21 @@ fn line_ends_of_a_checkout_make_no_other_version() {
     let content = std::fs::read(a.join(FILE)).expect("file");
     assert!(content.windows(2).any(|pair| pair == b"\r\n"), "git has converted it");
     // The chain begins on LF, and goes on from CRLF.
-    let seed = stage.world.work();
-    assert_eq!(stage.sets(1, &seed, "A1"), "");
-    stage.commit(&seed, "A1");
-    stage.git(&seed, &["push", "-q", stage.dir("origin.git").to_str().expect("UTF-8"), "main"]);
+    let plain = stage.clone("plain", &[]);
+    assert_eq!(stage.sets(1, &plain, "A1"), "");
+    stage.push(&plain);
     stage.git(&a, &["pull", "-q"]);
     assert_eq!(stage.sets(1, &a, "A2"), "");
     stage.git(&a, &["checkout", "-q", "--", FILE]);
-    comes_along(&stage, &b);
+    let (_, line) = stage.refused(2, &b);
+    stage.runs(&b, &line);
+    stage.sets(2, &b, "B1");
+    assert_eq!(stage.keys(&b), ["first", "A1", "B1"]);
     // And git finds what is older by the name that it gave it.
     stage.push(&b);
     stage.git(&b, &["checkout", "-q", "HEAD~2", "--", FILE]);
-    assert_eq!(stage.sets(2, &b, "B2"), "", "a revert");
+    let said = stage.sets(2, &b, "B2");
+    assert!(said.contains("a newer version was discarded; 01010101") && !said.contains("02020202"), "a revert: {said}");
 }
 
 #[test]

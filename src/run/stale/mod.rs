@@ -160,8 +160,11 @@ impl Look<'_> {
     }
 
     /// The refusal, unless `--accept-stale` was said: then the chain starts anew from this version, by that word.
-    fn accepted_or(&self, refusal: Refusal, version: Option<Digest>) -> Found {
+    fn accepted_or(&self, mut refusal: Refusal, version: Option<Digest>) -> Found {
         if !self.job.options.accept_stale {
+            if is_redirected(self.file, self.job) {
+                refusal.why.push_str(&words::emptied(&self.shown()));
+            }
             return Found::Refused(Box::new(refusal));
         }
         report::say(&words::accepted(&refusal));

@@ -90,11 +90,18 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
         Some(note) if in_place => read_earlier(look, &note),
+        Some(note) if is_redirected(look.file, look.job) && !is_last_known(look, &note) => read_earlier(look, &note),
         Some(note) if is_sops && content.map(Digest::of).as_ref() != Some(&note.version) => read_earlier(look, &note),
         None if in_place => Ok(if look.has_chain() && !is_held(look) { look.unknown(None) } else { Found::Go }),
         _ if is_redirected(look.file, look.job) => look.of_redirected(),
         _ => look.of_file(content, true),
     }
+}
+
+/// Without a chain: what the shell has emptied held this version, as far as anybody knows.
+fn is_last_known(look: &Look<'_>, note: &Note) -> bool {
+    let known = files::last_known(look.file, look.job);
+    !look.has_chain() && (known.is_empty() || known.iter().any(|content| Digest::of(content) == note.version))
 }
 
 /// The plaintext is of a version that the file does not hold (any more).

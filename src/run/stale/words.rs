@@ -36,6 +36,11 @@ pub(super) fn gone_on(shown: &str) -> Refusal {
     }
 }
 
+/// What a redirection has done already.
+pub(super) fn emptied(shown: &str) -> String {
+    format!("; the shell has emptied the file, and `locked restore {shown}` brings it back")
+}
+
 /// Several sessions may have written the plaintext.
 pub(super) fn whose(other: &notes::Note, shown: &str, resources: &str) -> Refusal {
     Refusal {
