@@ -71,6 +71,18 @@ fn a_version_that_was_read_before_a_newer_one_is_refused_and_reading_again_helps
 }
 
 #[test]
+fn a_line_that_reads_and_writes_under_one_lease_goes_by_what_it_reads() {
+    let stage = Stage::new(At::Here);
+    let a = stage.clone("a", &[]);
+    ends(stage.locked(1, &a).args(["sops", "decrypt", FILE]), 0);
+    stage.sets(2, &a, "B1");
+    let script =
+        format!("sops decrypt {FILE} > p.yaml; sops encrypt --filename-override x.yaml --output {FILE} p.yaml");
+    assert_eq!(says(stage.locked(1, &a).args(["-n", "sh", "-c", &script]), 0), "");
+    assert_eq!(stage.keys(&a), ["first", "B1"]);
+}
+
+#[test]
 fn only_a_decrypt_of_a_sops_file_leaves_one_and_it_holds_no_secret() {
     let stage = Stage::new(At::Here);
     let a = stage.clone("a", &[]);

@@ -78,6 +78,10 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         // The lease has been this session's ever since it was decrypted.
         return Ok(Found::Go);
     }
+    // A line that decrypts the file itself does so under the lease: what was read earlier does not matter.
+    if !in_place && look.job.plan.decrypted.iter().any(|it| physical(&it.file) == look.file.target.path) {
+        return if is_redirected(look.file, look.job) { look.of_redirected() } else { look.of_file(content, true) };
+    }
     let own = plaintext.own();
     let head = look.head.clone().flatten();
     let version = own.as_ref().map(|note| note.version.clone()).or_else(|| head.clone());

@@ -172,3 +172,92 @@ fn path(path: &Path) -> String {
 fn quoted(text: &str) -> String {
     shell_quote(text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crate::terms::{Digest, FencingToken, Resource, ResourceName, Scope};
+
+    use super::*;
+
+    fn newer() -> StoredReceipt {
+        StoredReceipt {
+            scope: Scope("h/r".to_owned()),
+            path: "a.yaml".to_owned(),
+            base: None,
+            new: Digest::of(b"2"),
+            blob: None,
+            branch: Some("main".to_owned()),
+            host: "ws-2".to_owned(),
+            worktree: Some("/home/ana/in fra".to_owned()),
+            token: FencingToken(1),
+            holder: "3f2a91c0 (claude@ws-2)".to_owned(),
+            kind: "proven".to_owned(),
+            at: 0,
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_who_when_on_which_branch_where_and_what_next() {
+        let at = day_and_time(0);
+        assert_eq!(
+            stale(&newer(), "a.yaml", Base::File, "git pull").to_string(),
+            format!(
+                "REFUSED: a.yaml is an older version here; writing upon it would lose a newer one\n\
+                 why:   3f2a91c0 (claude@ws-2) wrote the newer one at {at} on main (ws-2:'/home/ana/in fra'); nothing was run\n\
+                 retry: yes, after the next step\n\
+                 next:  git pull"
+            )
+        );
+        let said = note(&Note::Diverged(&newer(), "a b".to_owned()), "a.yaml");
+        assert!(said.starts_with("locked: a.yaml: a newer version is on another branch ('a b'); 3f2a91c0 "), "{said}");
+        let word = accepted(&stale(&newer(), "a.yaml", Base::File, "git pull"));
+        assert!(word.ends_with("(ws-2:'/home/ana/in fra')"), "{word}");
+    }
+
+    #[test]
+    fn every_way_is_a_line_that_can_be_pasted() {
+        let repository = crate::git::Repository {
+            worktree_root: PathBuf::from("/w t"),
+            git_dir: PathBuf::from("/w t/.git"),
+            common_dir: PathBuf::from("/w t/.git"),
+        };
+        let target = Target {
+            path: PathBuf::from("/w t/s/a b.yaml"),
+            resource: Resource { name: ResourceName::of("sops", b"a"), scope: Scope("h/r".to_owned()) },
+            link: None,
+            key: "s/a%20b.yaml".to_owned(),
+            repository: Some(repository),
+            stem_from: String::new(),
+        };
+        let pull = |diverged, from: Option<(&str, &str)>| Way::Pull {
+            from: from.map(|(remote, branch)| (remote.to_owned(), branch.to_owned())),
+            diverged,
+        };
+        let there = |push| Way::CommitThere { worktree: "/o".to_owned(), push, then: Box::new(pull(false, None)) };
+        let table = [
+            (Way::Merge("origin/main".to_owned()), "git merge origin/main"),
+            (Way::Checkout("-x y".to_owned()), "git checkout '-x y' -- 'a b.yaml'"),
+            (Way::PastSparse, "git checkout --ignore-skip-worktree-bits HEAD -- 'a b.yaml'"),
+            (pull(false, None), "git pull"),
+            (pull(true, Some(("origin", "main"))), "git pull --no-rebase origin main"),
+            (
+                Way::FetchAndCheckout { remote: "origin".to_owned(), from: "origin/main".to_owned() },
+                "git fetch origin && git checkout origin/main -- 'a b.yaml'",
+            ),
+            (there(false), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git pull"),
+            (there(true), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git -C /o push && git pull"),
+            (
+                Way::PushThere { worktree: "/o".to_owned(), then: Box::new(pull(false, None)) },
+                "git -C /o push && git pull",
+            ),
+            (Way::AskThere { host: "far".to_owned(), worktree: None }, "commit and push it on far, then git pull here"),
+        ];
+        for (way, expected) in table {
+            assert_eq!(next(&way, &target, Path::new("/w t/s"), "'a b.yaml'"), expected);
+        }
+        let from_outside = next(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'");
+        assert_eq!(from_outside, "git -C '/w t' checkout main -- 's/a b.yaml'");
+    }
+}
