@@ -23,6 +23,7 @@ mod machines;
 mod naming;
 mod policy;
 mod program;
+mod readme;
 mod remote;
 mod rules;
 mod run;
