@@ -1,8 +1,9 @@
 //! The front door: to a program under a lease, or to a verb.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -63,8 +64,10 @@ fn stands_for(invocation: &Invocation, ourselves: FileId) -> Option<OsString> {
     let is_us = |path: &&PathBuf| FileId::of(&invocation.cwd.join(path)).is_ok_and(|file| file == ourselves);
     // An open descriptor says nothing of a name, and a loader that was called with us stands under its own.
     let named = |path: &&PathBuf| !path.starts_with("/dev/fd") && !path.starts_with("/proc");
-    let link = invocation.executed.as_ref().filter(named).filter(is_us);
-    let name = link.and_then(|path| path.file_name()).unwrap_or_else(|| invocation.called_as());
+    let loader =
+        |name: &&OsStr| ["ld-", "ld.so", "ld64"].iter().any(|start| name.as_bytes().starts_with(start.as_bytes()));
+    let link = invocation.executed.as_ref().filter(named).filter(is_us).and_then(|path| path.file_name());
+    let name = link.filter(|name| !loader(name)).unwrap_or_else(|| invocation.called_as());
     (!name.is_empty() && !program::is_our_name(name)).then(|| name.to_owned())
 }
 

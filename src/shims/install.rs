@@ -21,6 +21,9 @@ pub enum Installed {
     AsItWas,
 }
 
+/// One tool, and what became of its shim.
+pub type Done<'a> = (&'a Tool, Result<Installed, ShimError>);
+
 /// Makes the folder if need be, takes away what killed installations left in it, and puts a link from each tool's name to
 /// `target`. Each tool has its own answer: one that cannot be done stands in no other's way.
 ///
@@ -31,7 +34,7 @@ pub fn install<'a>(
     tools: &'a [Tool],
     target: &Path,
     ourselves: FileId,
-) -> Result<Vec<(&'a Tool, Result<Installed, ShimError>)>, ShimError> {
+) -> Result<Vec<Done<'a>>, ShimError> {
     folder.make()?;
     let _as_owner = folder.as_owner();
     platform::tidy(folder.path());

@@ -27,7 +27,7 @@ use unix as platform;
 pub use entry::{Entry, Shim, all};
 pub use error::ShimError;
 pub use folder::{Folder, SYSTEM};
-pub use install::{Installed, install};
+pub use install::{Done, Installed, install};
 pub use launcher::launcher;
 pub use remove::remove;
 pub use standing::{Standing, is_on_path, standing};

@@ -58,10 +58,27 @@ fn a_forged_name_changes_neither_who_is_meant_nor_what_the_program_is_called() {
         text(&ends(command.arg0(place.at("shims/tool")), 0).stdout),
         format!("{}\n", place.at("shims/tool").display())
     );
+    // Called by the loader, we are who it was told to load.
+    let loader = std::path::Path::new("/lib64/ld-linux-x86-64.so.2");
+    if loader.exists() {
+        let mut loaded = place.world.command(loader);
+        loaded.arg(place.at("shims/tool")).args(["-c", "echo ran"]).env("PATH", place.path(&["shims", "real"]));
+        assert_eq!(text(&ends(&mut loaded, 0).stdout), "ran\n");
+    }
     // The other way round: whoever executes `locked` gets it, whatever it is called.
     let mut locked = place.world.command(LOCKED);
     let output = ends(locked.arg0("tool").arg("--version"), 0);
     assert_eq!(text(&output.stdout), format!("locked {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// One program behind many names looks at the name that it was called by.
+#[test]
+fn a_program_of_many_names_knows_which_one_is_meant() {
+    let place = Place::new();
+    let many = place.script("real/many", "echo \"${0##*/} $1\"");
+    std::fs::remove_file(place.at("real/tool")).expect("another one");
+    std::os::unix::fs::symlink(many, place.at("real/tool")).expect("link");
+    assert_eq!(text(&ends(&mut place.call(&["shims", "real"], &["x"]), 0).stdout), "tool x\n");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn the_ready_tools_and_those_that_are_asked_for() {
     for (words, more) in [
         (&[][..], &[][..]),
         (&["--all"], &["rsync", "scp", "sftp", "ssh"]),
-        (&["--from-rules"], &["n8nctl", "podman", "rsync", "scp", "sftp", "ssh"]),
+        (&["--from-rules"], &["n8nctl", "podman"]),
         (&["tool", "tool"], &["tool"]),
     ] {
         let folder = tempfile::tempdir_in(place.world.root()).expect("folder");

@@ -80,6 +80,11 @@ fn a_program_that_is_not_there_is_127_and_what_was_stepped_over_is_named() {
         assert!(said.contains(place.at(shim).to_str().expect("UTF-8")), "{said}");
     }
     assert!(said.contains("\"tool\" is not on PATH") && said.lines().count() == 1, "{said}");
+    // A PATH of nothing is the working directory; none at all is the system's.
+    let mut nowhere = place.call(&["shims"], &[]);
+    assert!(says(nowhere.env("PATH", ""), 127).contains("not on PATH"));
+    assert!(says(nowhere.env_remove("PATH"), 127).contains("not on PATH"));
+    assert_eq!(says(nowhere.env("PATH", "").current_dir(place.at("real")), 0), "");
     fs::write(place.directory("plain").join("tool"), "").expect("no program");
     let said = says(&mut place.call(&["shims", "plain"], &[]), 126);
     assert!(said.contains("plain/tool"), "{said}");

@@ -7,7 +7,7 @@ use crate::cli::front::print;
 use crate::cli::verbs::InstallShimsVerb;
 use crate::exit::Exit;
 use crate::run::{self, Context};
-use crate::shims::{self, Folder, Installed, MORE, READY, ShimError, Standing, Tool};
+use crate::shims::{self, Done, Folder, Installed, MORE, READY, ShimError, Standing, Tool};
 
 use super::{failed, folder, is_on_path, quoted, shown, standing, tools};
 
@@ -33,11 +33,9 @@ pub(super) fn install(context: &Context, verb: &InstallShimsVerb) -> Result<Exit
     Ok(faults(&done).unwrap_or(printed))
 }
 
-type Done<'a> = (&'a Tool, Result<Installed, ShimError>);
-
 /// Says what could not be done.
 fn faults(done: &[Done<'_>]) -> Option<Exit> {
-    done.iter().filter_map(|(_, result)| result.as_ref().err()).map(failed).last()
+    done.iter().filter_map(|(_, result)| result.as_ref().err()).map(failed).fold(None, |_, exit| Some(exit))
 }
 
 /// The tools that were named, else the ready ones; and what the options add. Each once, in that order.
