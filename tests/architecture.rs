@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("compose", &["terms"]),
     ("shell", &[]),
     ("invocation", &["program", "rules"]),
-    ("git", &["terms"]),
+    ("git", &["program", "terms"]),
     ("naming", &["git", "terms"]),
     ("plan", &["compose", "naming", "rules", "terms"]),
     ("copies", &["state", "terms"]),
@@ -23,6 +23,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
+    ("shims", &["program", "state"]),
     ("supervise", &["clock", "exit", "terms"]),
     ("settle", &["canary", "exit", "rules", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
@@ -69,6 +70,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "rules",
             "run",
             "settle",
+            "shims",
             "state",
             "store",
             "supervise",

@@ -29,6 +29,7 @@ mod rules;
 mod run;
 mod seam;
 mod shell;
+mod shims;
 mod state;
 mod store;
 mod supervise;

@@ -12,9 +12,14 @@ use crate::terms::{ResourceName, parse_duration};
 use super::options::RunOptions;
 
 mod config;
+mod shims;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
+pub(super) use shims::{
+    ExecVerb, InstallVerb as InstallShimsVerb, ListVerb as ListShimsVerb, Place as ShimPlace, RemoveVerb, ShimsVerb,
+    ShimsVerbs,
+};
 pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
@@ -77,6 +82,9 @@ pub enum Verb {
     /// Show what the settings are, and trust those of a repository
     #[command(after_help = "Example:\n  locked config show")]
     Config(ConfigVerb),
+    /// Stand in front of programs, so that nobody need type `locked`
+    #[command(after_help = "Example:\n  locked shims install")]
+    Shims(ShimsVerb),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),
