@@ -26,8 +26,11 @@
 //! | [`run`] | the story: all of the above as one function |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
+//! | [`audit`] | what git is about to take in, or has taken in |
+//! | [`hooks`] | git's hooks: put there, taken away |
 //! | [`report`] | our own words |
 
+pub mod audit;
 pub mod canary;
 pub mod cli;
 pub mod clock;
@@ -37,6 +40,7 @@ pub mod copies;
 pub mod exit;
 pub mod git;
 pub mod holder;
+pub mod hooks;
 pub mod invocation;
 pub mod lease;
 pub mod naming;

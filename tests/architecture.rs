@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -19,6 +19,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("plan", &["compose", "naming", "rules", "terms"]),
     ("copies", &["state", "terms"]),
     ("canary", &["rules"]),
+    ("audit", &["canary", "exit", "git", "naming", "terms"]),
+    ("hooks", &["git", "terms"]),
     ("state", &["clock", "store", "terms"]),
     ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
@@ -54,6 +56,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     (
         "cli",
         &[
+            "audit",
+            "hooks",
             "config",
             "canary",
             "clock",
