@@ -24,4 +24,4 @@ pub use door::Door;
 pub use finding::{Finding, Wrong};
 pub use history::{Audited, commits, tree};
 pub use staged::{Staged, staged};
-pub use written::{Chains, Version, Wanted, Written, stale, unlocked};
+pub use written::{Chains, Known, Version, Wanted, Written, is_older_than_its_chain, stale, unlocked};

@@ -1,7 +1,7 @@
 //! Who wrote it: versions against the receipts of their chains. Pure.
 #![forbid(unsafe_code)]
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::finding::{Finding, Wrong};
 
@@ -53,27 +53,39 @@ impl Written {
     }
 }
 
-/// Those without a receipt. With `since_the_first` what was committed before the first receipt of its path is not asked for
-/// one: there was no `locked` then.
+/// The contents that have a receipt, under whatever path of the scope.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// By digest.
+    pub digests: HashSet<String>,
+    /// By object.
+    pub blobs: HashSet<String>,
+}
+
+impl Known {
+    fn has(&self, wanted: &Wanted) -> bool {
+        self.blobs.contains(&wanted.blob) || wanted.digest.as_ref().is_some_and(|digest| self.digests.contains(digest))
+    }
+}
+
+/// Those without a receipt.
 #[must_use]
-pub fn unlocked(wanted: &[Wanted], chains: &Chains, since_the_first: bool) -> Vec<Finding> {
-    let missing = |wanted: &&Wanted| {
-        let chain = chains.get(&wanted.path).map(Vec::as_slice).unwrap_or_default();
-        let first = chain.iter().map(|receipt| receipt.at).min();
-        let before_the_first = || match (&wanted.commit, first) {
-            (Some((_, at)), Some(first)) => at.saturating_mul(1000) < first,
-            _ => false,
-        };
-        let known = chain.iter().any(|receipt| receipt.is_of(&wanted.blob, wanted.digest.as_deref()));
-        !known && !(since_the_first && before_the_first())
-    };
-    wanted.iter().filter(missing).map(|wanted| finding(wanted, Wrong::Unlocked)).collect()
+pub fn unlocked(wanted: &[Wanted], known: &Known) -> Vec<Wanted> {
+    wanted.iter().filter(|wanted| !known.has(wanted)).cloned().collect()
+}
+
+/// Whether it was committed before its path had its first receipt: there was no `locked` then.
+#[must_use]
+pub fn is_older_than_its_chain(wanted: &Wanted, chains: &Chains) -> bool {
+    let first = chains.get(&wanted.path).into_iter().flatten().map(|receipt| receipt.at).min();
+    let at = wanted.commit.as_ref().map(|(_, at)| at.saturating_mul(1000));
+    at.zip(first).is_some_and(|(at, first)| at < first)
 }
 
 /// Those whose writer had not seen what they replace. A version that the history had before is a revert, and none of these.
 #[must_use]
 pub fn stale(wanted: &[Wanted], chains: &Chains) -> Vec<Finding> {
-    wanted.iter().filter_map(|wanted| Some(finding(wanted, is_stale(wanted, chains.get(&wanted.path)?)?))).collect()
+    wanted.iter().filter_map(|wanted| Some(wanted.finding(is_stale(wanted, chains.get(&wanted.path)?)?))).collect()
 }
 
 fn is_stale(wanted: &Wanted, chain: &[Written]) -> Option<Wrong> {
@@ -106,12 +118,16 @@ fn seen_by<'a>(own: &'a Written, chain: &'a [Written]) -> BTreeSet<&'a str> {
     seen
 }
 
-fn finding(wanted: &Wanted, wrong: Wrong) -> Finding {
-    Finding {
-        path: wanted.path.clone(),
-        blob: Some(wanted.blob.clone()),
-        commit: wanted.commit.as_ref().map(|(commit, _)| commit.clone()),
-        wrong,
+impl Wanted {
+    /// This is wrong with it.
+    #[must_use]
+    pub fn finding(&self, wrong: Wrong) -> Finding {
+        Finding {
+            path: self.path.clone(),
+            blob: Some(self.blob.clone()),
+            commit: self.commit.as_ref().map(|(commit, _)| commit.clone()),
+            wrong,
+        }
     }
 }
 
@@ -136,18 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_known_by_its_object_or_its_digest_or_is_older_than_the_chain() {
-        let chains = Chains::from([(b"x".to_vec(), vec![receipt(None, "a", 5)])]);
+    fn a_version_is_known_by_its_object_or_its_digest() {
+        let known = Known { digests: HashSet::from(["a".to_owned()]), blobs: HashSet::from(["blob a".to_owned()]) };
         let by_digest = Wanted { digest: Some("a".to_owned()), ..wanted("other", &[], 9) };
-        for (wanted, since, missing) in [
-            (wanted("a", &[], 9), false, 0),
-            (by_digest, false, 0),
-            (wanted("b", &[], 9), true, 1),
-            (wanted("b", &[], 4), true, 0),
-            (wanted("b", &[], 4), false, 1),
-            (Wanted { path: b"y".to_vec(), ..wanted("a", &[], 4) }, true, 1),
-        ] {
-            assert_eq!(unlocked(std::slice::from_ref(&wanted), &chains, since).len(), missing, "{wanted:?}");
+        let all = [wanted("a", &[], 9), by_digest, wanted("b", &[], 9)];
+        assert_eq!(unlocked(&all, &known), [wanted("b", &[], 9)]);
+    }
+
+    #[test]
+    fn what_is_older_than_the_first_receipt_of_its_path_needs_none() {
+        let chains = Chains::from([(b"x".to_vec(), vec![receipt(None, "a", 5), receipt(Some("a"), "b", 7)])]);
+        let elsewhere = Wanted { path: b"y".to_vec(), ..wanted("a", &[], 4) };
+        let staged = Wanted { commit: None, ..wanted("a", &[], 4) };
+        for (wanted, older) in
+            [(wanted("c", &[], 4), true), (wanted("c", &[], 5), false), (elsewhere, false), (staged, false)]
+        {
+            assert_eq!(is_older_than_its_chain(&wanted, &chains), older, "{wanted:?}");
         }
     }
 
