@@ -61,7 +61,7 @@ impl Door {
     }
 
     /// What the commit that is being made will have as parents. A merge that git makes by itself has not noted the other
-    /// side yet when it asks the hook; it names it in the environment (`GITHEAD_…`), which `variables` lists.
+    /// side yet when it asks the hook; it names it in the environment, whose `NAME=value` are `variables`: `GITHEAD_OBJECT=…`.
     ///
     /// # Errors
     /// git cannot be started, or fails.
@@ -70,7 +70,7 @@ impl Door {
         let merging = self.ask("rev-parse", ["--git-path", "MERGE_HEAD"], "to find what is merged")?;
         let merging = self.directory.join(path_from(merging.strip_suffix(b"\n").unwrap_or(&merging)));
         let noted = std::fs::read_to_string(merging).unwrap_or_default();
-        let named = variables.filter_map(|name| name.to_str()?.strip_prefix("GITHEAD_"));
+        let named = variables.filter_map(|name| name.to_str()?.strip_prefix("GITHEAD_")?.split('=').next());
         for other in noted.lines().chain(named) {
             if other.bytes().all(|byte| byte.is_ascii_hexdigit()) && !parents.iter().any(|parent| parent == other) {
                 parents.push(other.to_owned());
@@ -182,6 +182,18 @@ impl Door {
         }
         drop(output);
         ended("cat-file", &self.directory, &mut child)
+    }
+
+    /// Whether what is at a path now, or was there before, is content of this kind.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn any_content(&self, change: &Change, fits: impl Fn(&[u8]) -> bool) -> Result<bool, GitError> {
+        let now = (change.kind == Kind::File).then_some(&change.blob);
+        let blobs: Vec<&str> = now.into_iter().chain(&change.before).map(String::as_str).collect();
+        let mut any = false;
+        self.contents(&blobs, |_, content| any |= content.is_none_or(|content| fits(&content)))?;
+        Ok(any)
     }
 
     /// `rev-list` into `diff-tree`.

@@ -12,9 +12,11 @@ use crate::terms::{ResourceName, parse_duration};
 use super::options::RunOptions;
 
 mod config;
+mod hooks;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
+pub(super) use hooks::{AuditVerb, HookVerb, HooksVerb, HooksVerbs};
 pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
@@ -77,6 +79,12 @@ pub enum Verb {
     /// Show what the settings are, and trust those of a repository
     #[command(after_help = "Example:\n  locked config show")]
     Config(ConfigVerb),
+    /// Keep git from taking in SOPS files that are plaintext, broken, or written without locked
+    #[command(after_help = "Example:\n  locked hooks install")]
+    Hooks(HooksVerb),
+    /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
+    #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
+    Audit(AuditVerb),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),

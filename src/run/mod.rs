@@ -35,7 +35,7 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::arbiter;
-pub use book::classified;
+pub use book::{classified, zones};
 pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use options::Options;
