@@ -2,6 +2,7 @@
 //! receiving repository where the new objects are kept for now. Nothing is fetched, nothing is written, nobody is asked.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -56,7 +57,8 @@ impl Door {
     /// # Errors
     /// git cannot be started.
     pub fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
-        let told = self.maybe("rev-parse", ["--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])?;
+        let told =
+            self.maybe("rev-parse", ["--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])?;
         Ok(told.map(|told| String::from_utf8_lossy(&told).trim().to_owned()))
     }
 
@@ -120,6 +122,15 @@ impl Door {
         Ok(listed.split(|&byte| byte == 0).filter_map(entry).collect())
     }
 
+    /// Every file of these commits: path and content.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn versions_at(&self, commits: &[String]) -> Result<HashSet<(Vec<u8>, String)>, GitError> {
+        let all: Result<Vec<_>, _> = commits.iter().map(|commit| self.files(commit)).collect();
+        Ok(all?.into_iter().flatten().collect())
+    }
+
     /// Where these contents stand already: in a parent, or in the newer history of a ref. Path and content.
     ///
     /// # Errors
@@ -158,11 +169,7 @@ impl Door {
     ///
     /// # Errors
     /// git cannot be started, or fails.
-    pub(super) fn contents(
-        &self,
-        blobs: &[&str],
-        mut take: impl FnMut(&str, Option<Vec<u8>>),
-    ) -> Result<(), GitError> {
+    pub(super) fn contents(&self, blobs: &[&str], mut take: impl FnMut(&str, Option<Vec<u8>>)) -> Result<(), GitError> {
         if blobs.is_empty() {
             return Ok(());
         }

@@ -72,10 +72,7 @@ impl Wrong {
     /// Whether it is wrong only at this path: the same content may be right elsewhere.
     pub(super) fn is_of_the_path(&self) -> bool {
         let of_path = |fault: &Fault| {
-            matches!(
-                fault,
-                Fault::Plaintext | Fault::Empty | Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)
-            )
+            matches!(fault, Fault::Plaintext | Fault::Empty | Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))
         };
         matches!(self, Self::Bad(fault) if of_path(fault)) || matches!(self, Self::Zone(_))
     }

@@ -32,7 +32,8 @@ pub(super) enum Seen {
 }
 
 /// How the files of other programs begin.
-const OTHERS: &[&[u8]] = &[b"\0GITCRYPT\0", b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----", b"$ANSIBLE_VAULT;"];
+const OTHERS: &[&[u8]] =
+    &[b"\0GITCRYPT\0", b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----", b"$ANSIBLE_VAULT;"];
 /// How the stand-in of a large file begins (git-lfs, `docs/spec.md`).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
@@ -43,7 +44,9 @@ impl Seen {
             Kind::Plain => plain(content),
             Kind::Sops(_) => match canary::native(content) {
                 Ok(document) => Self::Whole(Box::new(document), Digest::of(content)),
-                Err(Fault::Unreadable(unreadable)) if unreadable.format == Format::Yaml => Self::Odd(Digest::of(content)),
+                Err(Fault::Unreadable(unreadable)) if unreadable.format == Format::Yaml => {
+                    Self::Odd(Digest::of(content))
+                }
                 Err(fault) => Self::Broken(fault),
             },
         }
@@ -88,7 +91,8 @@ mod tests {
     #[test]
     fn each_kind_of_content_is_told() {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n";
-        let meta = "sops_age__list_0__map_recipient=age1x\nsops_lastmodified=2026\nsops_mac=ENC[]\nsops_version=3.11.0\n";
+        let meta =
+            "sops_age__list_0__map_recipient=age1x\nsops_lastmodified=2026\nsops_mac=ENC[]\nsops_version=3.11.0\n";
         let value = "A=ENC[AES256_GCM,data:x,type:str]\n";
         let conflict = format!("<<<<<<< a\n{value}=======\nB=1\n>>>>>>> b\n{meta}");
         for (content, expected) in [

@@ -112,7 +112,9 @@ fn seen_by<'a>(own: &'a Written, chain: &'a [Written]) -> BTreeSet<&'a str> {
     let mut open: Vec<&str> = own.base.as_deref().into_iter().collect();
     while let Some(digest) = open.pop() {
         if seen.insert(digest) {
-            open.extend(chain.iter().filter(|receipt| receipt.new == digest).filter_map(|receipt| receipt.base.as_deref()));
+            open.extend(
+                chain.iter().filter(|receipt| receipt.new == digest).filter_map(|receipt| receipt.base.as_deref()),
+            );
         }
     }
     seen

@@ -45,7 +45,9 @@ pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str) -> Option<(
 
 fn why(wrong: &Wrong) -> &'static str {
     match wrong {
-        Wrong::Bad(Fault::Plaintext) => "its name, its rule in .sops.yaml or what it was before says that it holds secrets",
+        Wrong::Bad(Fault::Plaintext) => {
+            "its name, its rule in .sops.yaml or what it was before says that it holds secrets"
+        }
         Wrong::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => {
             "the rule for its path in .sops.yaml names others"
         }
@@ -133,7 +135,10 @@ mod tests {
         let (told, status) = refusal(&all, "committed", "").expect("a refusal");
         assert_eq!(status, 72);
         let text = told.to_string();
-        assert!(text.lines().count() <= 5 && text.contains("a%20b%0A%FF cannot be committed: the file is plaintext"), "{text}");
+        assert!(
+            text.lines().count() <= 5 && text.contains("a%20b%0A%FF cannot be committed: the file is plaintext"),
+            "{text}"
+        );
         assert!(text.contains("2 more"), "{text}");
         assert!(refusal(&[], "committed", "").is_none());
     }

@@ -14,9 +14,7 @@ use crate::naming::{self, Local, Namer, NamingError, Tracked};
 use crate::report::{self, Refusal};
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
-use crate::store::{
-    Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, Store, StoreError, StoredReceipt,
-};
+use crate::store::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, Store, StoreError, StoredReceipt};
 use crate::terms::{Digest, Resource, ResourceName, Scope, SessionId};
 
 use super::check::inherited;

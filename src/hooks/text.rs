@@ -51,7 +51,10 @@ mod tests {
     fn the_hook_knows_its_name_and_its_program() {
         let text = hook("pre-push", OsStr::new("/opt/it's here/locked"), true);
         let shown = String::from_utf8_lossy(&text);
-        assert!(shown.contains("hook=pre-push\n") && shown.contains(r"installed='/opt/it'\''s here/locked'"), "{shown}");
+        assert!(
+            shown.contains("hook=pre-push\n") && shown.contains(r"installed='/opt/it'\''s here/locked'"),
+            "{shown}"
+        );
         assert!(!shown.contains('@') || !shown.contains("@NAME@"), "{shown}");
         assert!(is_ours(&text) && made_directory(&text));
         assert!(!made_directory(&hook("pre-push", OsStr::new("/x"), false)));

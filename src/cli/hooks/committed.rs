@@ -38,7 +38,9 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
     let findings = without_known(&door, &parents, findings).map_err(|error| no_git(&error))?;
     match unasked {
         // What is wrong by itself is told first.
-        Some((refusal, status)) if findings.iter().any(needs_store) && !findings.iter().any(|one| !needs_store(one)) => {
+        Some((refusal, status))
+            if findings.iter().any(needs_store) && !findings.iter().any(|one| !needs_store(one)) =>
+        {
             Err((of_store(refusal, &findings), status))
         }
         _ => Ok(findings),
@@ -97,9 +99,7 @@ fn entered<'a>(
         let inside = path_from(&change.path);
         for zone in zones.iter().filter(|zone| zone.has_path(&root.join(&inside), Some(&inside))) {
             let fits = zone.content.is_empty()
-                || door
-                    .any_content(change, |content| zone.has_content(content))
-                    .map_err(|error| no_git(&error))?;
+                || door.any_content(change, |content| zone.has_content(content)).map_err(|error| no_git(&error))?;
             entered.extend(fits.then_some(Entered { zone, change }));
         }
     }

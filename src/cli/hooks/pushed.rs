@@ -27,10 +27,17 @@ pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString
         return Ok(Vec::new());
     }
     // What any remote has was somebody's to look at.
-    let mut words = tips;
+    let mut words = tips.clone();
     words.push("--not".to_owned());
-    words.push(remote.filter(|name| is_name(name)).map_or_else(|| "--remotes".to_owned(), |name| format!("--remotes={name}")));
-    let Audited { mut findings, wanted, .. } = audit::commits(&door, &words).map_err(|error| no_git(&error))?;
+    words.push(
+        remote.filter(|name| is_name(name)).map_or_else(|| "--remotes".to_owned(), |name| format!("--remotes={name}")),
+    );
+    let Audited { mut findings, mut wanted, .. } = audit::commits(&door, &words).map_err(|error| no_git(&error))?;
+    if !wanted.is_empty() {
+        // A version that another one has replaced meanwhile can be adopted by nobody.
+        let last = door.versions_at(&tips).map_err(|error| no_git(&error))?;
+        wanted.retain(|wanted| last.contains(&(wanted.path.clone(), wanted.blob.clone())));
+    }
     if !wanted.is_empty() {
         findings.extend(ask(context, options, &door, &wanted)?);
     }
@@ -62,8 +69,13 @@ fn ask(context: &Context, options: &RunOptions, door: &Door, wanted: &[Wanted]) 
     let down = |error| (report::store_down(&error), run::status_of(&error));
     let missing = audit::unlocked(wanted, &ledger.known(wanted).map_err(down)?);
     let chains = ledger.chains(missing.iter()).map_err(down)?;
-    let missing = missing.iter().filter(|missing| !audit::is_older_than_its_chain(missing, &chains));
-    Ok(missing.map(|missing| missing.finding(Wrong::Unlocked)).collect())
+    let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
+    let held = ledger.held(&files).map_err(down)?;
+    let refused = missing
+        .iter()
+        .zip(&files)
+        .filter(|(missing, resource)| !held.contains(resource) && !audit::is_older_than_its_chain(missing, &chains));
+    Ok(refused.map(|(missing, _)| missing.finding(Wrong::Unlocked)).collect())
 }
 
 /// What git tells on standard input: lines of words.
@@ -76,7 +88,8 @@ pub(in crate::cli) fn told() -> String {
 /// The word at this place of each line, where it names an object: a deletion has zeros there.
 pub(in crate::cli) fn pushes(told: &str, place: usize) -> Vec<String> {
     let word = |line: &str| line.split(' ').nth(place).map(|word| word.trim().to_owned());
-    let named = |word: &String| word.bytes().all(|byte| byte.is_ascii_hexdigit()) && word.bytes().any(|byte| byte != b'0');
+    let named =
+        |word: &String| word.bytes().all(|byte| byte.is_ascii_hexdigit()) && word.bytes().any(|byte| byte != b'0');
     told.lines().filter_map(word).filter(named).collect()
 }
 
