@@ -90,7 +90,9 @@ impl Door {
         let empty = || self.ask("hash-object", ["-t", "tree", "--stdin"], NEED);
         let nothing = if parents.is_empty() { vec![text(&empty()?)] } else { Vec::new() };
         let against = |parent: &String| {
-            let args = ["--cached"].iter().chain(RAW).copied().chain(["--end-of-options", parent]);
+            // What is only intended to be added is not committed.
+            let args =
+                ["--cached", "--ita-invisible-in-index"].iter().chain(RAW).copied().chain(["--end-of-options", parent]);
             Ok(change::changes(&self.ask("diff-index", args, NEED)?))
         };
         parents.iter().chain(&nothing).map(against).collect()
@@ -141,9 +143,13 @@ impl Door {
             places.extend(self.files(parent)?.into_iter().filter(|(_, blob)| blobs.contains(&&**blob)));
         }
         let wanted: Vec<String> = blobs.iter().map(|blob| format!("--find-object={blob}")).collect();
-        let list = ["--all", MOST_COMMITS].into_iter().chain(parents.iter().map(String::as_str));
-        let args = RAW.iter().copied().chain(["-m", "--root"]).chain(wanted.iter().map(String::as_str));
-        let walked = change::commits(&self.walked(list, args.chain(["--always", HEADER]))?);
+        let walk = |wanted: &[String]| {
+            let list = ["--all", MOST_COMMITS].into_iter().chain(parents.iter().map(String::as_str));
+            let args = RAW.iter().copied().chain(["-m", "--root", "--always", HEADER]);
+            self.walked(list, args.chain(wanted.iter().map(String::as_str)))
+        };
+        // In a clone without all contents git cannot search by one; then everything is listed.
+        let walked = change::commits(&walk(&wanted).or_else(|_| walk(&[]))?);
         let found = walked.into_iter().flat_map(|commit| commit.changes).map(|change| (change.path, change.blob));
         places.extend(found.filter(|(_, blob)| blobs.contains(&&**blob)));
         Ok(places)

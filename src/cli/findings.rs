@@ -51,6 +51,7 @@ fn why(wrong: &Wrong) -> &'static str {
         Wrong::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => {
             "the rule for its path in .sops.yaml names others"
         }
+        Wrong::Bad(Fault::Empty) => "a SOPS file belongs there, and what was in it is gone",
         Wrong::Bad(_) => "who checks it out could not decrypt it",
         Wrong::Unmerged => "what is committed must be one version, and whole",
         Wrong::Unlocked => "two writers of one SOPS file lose data, and nothing proves that this one was alone",

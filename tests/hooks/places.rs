@@ -69,22 +69,16 @@ fn a_clone_without_contents_fetches_none() {
     for args in [&["sparse-checkout", "set", "--no-cone", "/plain.txt"][..], &["checkout", "-q", "main"]] {
         assert!(git(args).status.success(), "{args:?}");
     }
-    // A SOPS file whose content is not here gets another name; and one is replaced that is not here.
-    let blob = text(&git(&["rev-parse", &format!("HEAD:{FILE}")]).stdout);
-    assert!(
-        git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},secrets/c.env", blob.trim())])
-            .status
-            .success()
-    );
+    // git itself fetches what it commits; whatever else is not here stays away.
+    let blob = |path: &str| text(&git(&["rev-parse", &format!("HEAD:{path}")]).stdout).trim().to_owned();
+    let (file, rules) = (blob(FILE), blob(".sops.yaml"));
+    assert!(git(&["update-index", "--add", "--cacheinfo", &format!("100644,{file},secrets/c.env")]).status.success());
     yard.judged("a name", &git(&["commit", "-qm", "x"]), None);
     fs::create_dir_all(clone.join("secrets")).expect("directory");
-    fs::write(clone.join("secrets/new.env"), b"A=1\n").expect("written");
-    assert!(git(&["add", "--sparse", "secrets/new.env"]).status.success());
-    yard.judged(
-        "plaintext",
-        &git(&["commit", "-qm", "x"]),
-        Some("secrets/new.env cannot be committed: the file is plaintext"),
-    );
+    fs::write(clone.join("secrets/new.env.sops"), b"A=1\n").expect("written");
+    assert!(git(&["add", "--sparse", "secrets/new.env.sops"]).status.success());
+    let refused = Some("secrets/new.env.sops cannot be committed: the file is plaintext");
+    yard.judged("plaintext", &git(&["commit", "-qm", "x"]), refused);
     let missing = text(&git(&["rev-list", "--objects", "--missing=print", "HEAD"]).stdout);
-    assert!(missing.contains(&format!("?{}", blob.trim())), "it was fetched: {missing}");
+    assert!(missing.contains(&format!("?{rules}")), "it was fetched: {missing}");
 }

@@ -60,7 +60,8 @@ fn a_first_commit_a_merge_and_a_push() {
     yard.write("plain.txt", b"more\n");
     yard.git(&["commit", "-qam", "more"]);
     yard.is(&["push", "-q", "origin", "main"], None);
-    yard.is(&["push", "-q", "origin", ":nothing", "main:other"], None);
+    yard.git(&["push", "-q", "--no-verify", "origin", "main:other"]);
+    yard.is(&["push", "-q", "origin", ":other", "main:another"], None);
 }
 
 #[test]
