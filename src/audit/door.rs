@@ -2,18 +2,15 @@
 //! receiving repository where the new objects are kept for now. Nothing is fetched, nothing is written, nobody is asked.
 #![forbid(unsafe_code)]
 
+mod objects;
+mod spawn;
+
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::change::{self, Change, Commit, HEADER, Kind};
 use crate::git::{GitError, path_from};
-
-/// Would change what a path argument means.
-const PATHSPECS: &[&str] =
-    &["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
 
 /// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
 const MOST_COMMITS: &str = "--max-count=20000";
@@ -154,144 +151,6 @@ impl Door {
         places.extend(found.filter(|(_, blob)| blobs.contains(&&**blob)));
         Ok(places)
     }
-
-    /// The objects and sizes (bytes) of these, in their order; none for what is no blob, or not here.
-    ///
-    /// # Errors
-    /// git cannot be started, or fails.
-    pub(super) fn sizes(&self, names: &[Vec<u8>]) -> Result<Vec<Option<(String, u64)>>, GitError> {
-        let input: Vec<u8> = names.iter().flat_map(|name| name.iter().chain(b"\n")).copied().collect();
-        let (mut child, output) = self.fed(&["cat-file", "--batch-check", "--buffer"], &input)?;
-        let mut sizes = Vec::with_capacity(names.len());
-        for line in BufReader::new(output).split(b'\n') {
-            sizes.push(header(&line.map_err(cannot_read)?));
-        }
-        ended("cat-file", &self.directory, &mut child)?;
-        sizes.resize(names.len(), None);
-        Ok(sizes)
-    }
-
-    /// Hands over the contents of these blobs, one after the other; none for what is not here.
-    ///
-    /// # Errors
-    /// git cannot be started, or fails.
-    pub(super) fn contents(&self, blobs: &[&str], mut take: impl FnMut(&str, Option<Vec<u8>>)) -> Result<(), GitError> {
-        if blobs.is_empty() {
-            return Ok(());
-        }
-        let (mut child, output) = self.fed(&["cat-file", "--batch", "--buffer"], blobs.join("\n").as_bytes())?;
-        let mut output = BufReader::with_capacity(1 << 16, output);
-        for blob in blobs {
-            let mut line = Vec::new();
-            output.read_until(b'\n', &mut line).map_err(cannot_read)?;
-            let Some((_, size)) = header(&line) else {
-                take(blob, None);
-                continue;
-            };
-            let mut content = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
-            output.read_exact(&mut content).map_err(cannot_read)?;
-            output.read_exact(&mut [0]).map_err(cannot_read)?;
-            take(blob, Some(content));
-        }
-        drop(output);
-        ended("cat-file", &self.directory, &mut child)
-    }
-
-    /// Whether what is at a path now, or was there before, is content of this kind.
-    ///
-    /// # Errors
-    /// git cannot be started, or fails.
-    pub fn any_content(&self, change: &Change, fits: impl Fn(&[u8]) -> bool) -> Result<bool, GitError> {
-        let now = (change.kind == Kind::File).then_some(&change.blob);
-        let blobs: Vec<&str> = now.into_iter().chain(&change.before).map(String::as_str).collect();
-        let mut any = false;
-        self.contents(&blobs, |_, content| any |= content.is_none_or(|content| fits(&content)))?;
-        Ok(any)
-    }
-
-    /// `rev-list` into `diff-tree`.
-    fn walked<'a>(
-        &self,
-        list: impl Iterator<Item = &'a str>,
-        args: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<u8>, GitError> {
-        let commits = self.ask("rev-list", list, "to list commits")?;
-        let args: Vec<&str> = ["diff-tree", "--stdin"].into_iter().chain(args).collect();
-        let (mut child, mut output) = self.fed(&args, &commits)?;
-        let mut raw = Vec::new();
-        output.read_to_end(&mut raw).map_err(cannot_read)?;
-        ended("diff-tree", &self.directory, &mut child)?;
-        Ok(raw)
-    }
-
-    fn git(&self) -> Command {
-        let mut command = Command::new("git");
-        command.current_dir(&self.directory).stdin(Stdio::null()).stderr(Stdio::null());
-        PATHSPECS.iter().for_each(|name| _ = command.env_remove(name));
-        command
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("LC_ALL", "C");
-        command
-    }
-
-    fn ask<S: AsRef<OsStr>>(
-        &self,
-        name: &'static str,
-        args: impl IntoIterator<Item = S>,
-        need: &'static str,
-    ) -> Result<Vec<u8>, GitError> {
-        let output = self.git().arg(name).args(args).output().map_err(|source| GitError::NoGit { need, source })?;
-        checked(name, &self.directory, output.status).map(|()| output.stdout)
-    }
-
-    /// The same where a failure is an answer.
-    fn maybe<S: AsRef<OsStr>>(
-        &self,
-        name: &'static str,
-        args: impl IntoIterator<Item = S>,
-    ) -> Result<Option<Vec<u8>>, GitError> {
-        match self.ask(name, args, "to find the repository") {
-            Err(GitError::Failed { .. }) => Ok(None),
-            other => other.map(Some),
-        }
-    }
-
-    /// A command that reads this from a file, so that neither of us waits for the other.
-    fn fed(&self, args: &[&str], input: &[u8]) -> Result<(Child, std::process::ChildStdout), GitError> {
-        let no_git = |source| GitError::NoGit { need: "to read objects", source };
-        let mut file = tempfile::tempfile().map_err(no_git)?;
-        file.write_all(input).and_then(|()| file.rewind()).map_err(no_git)?;
-        let mut command = self.git();
-        let mut child = command.args(args).stdin(file).stdout(Stdio::piped()).spawn().map_err(no_git)?;
-        let output = child.stdout.take().ok_or_else(|| no_git(std::io::ErrorKind::BrokenPipe.into()))?;
-        Ok((child, output))
-    }
-}
-
-/// `OBJECT blob SIZE`.
-fn header(line: &[u8]) -> Option<(String, u64)> {
-    let mut facts = std::str::from_utf8(line).ok()?.trim_end().split(' ');
-    let (object, kind, size) = (facts.next()?, facts.next()?, facts.next()?);
-    (kind == "blob" && facts.next().is_none()).then_some((object.to_owned(), size.parse().ok()?))
-}
-
-fn ended(name: &'static str, directory: &Path, child: &mut Child) -> Result<(), GitError> {
-    let status = child.wait().map_err(cannot_read)?;
-    checked(name, directory, status)
-}
-
-fn checked(command: &'static str, directory: &Path, status: ExitStatus) -> Result<(), GitError> {
-    if status.success() {
-        return Ok(());
-    }
-    Err(GitError::Failed { command, directory: directory.to_owned(), status })
-}
-
-fn cannot_read(source: std::io::Error) -> GitError {
-    GitError::NoGit { need: "to read objects", source }
 }
 
 fn text(bytes: &[u8]) -> String {

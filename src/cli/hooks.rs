@@ -1,6 +1,7 @@
 //! `locked hooks`: git's hooks, and what they call.
 #![forbid(unsafe_code)]
 
+mod adopted;
 mod committed;
 mod installed;
 mod pushed;

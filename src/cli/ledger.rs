@@ -45,8 +45,17 @@ pub(super) fn is_own(setting: &StoreSetting) -> bool {
     setting.address == Address::Embedded
 }
 
-/// The scope of the repository whose working tree this is, and what the scope is when it has none.
+/// The scope of the repository whose working tree this is; none without one.
 pub(super) fn scope(context: &Context, root: Option<&PathBuf>) -> Result<Option<Scope>, Unasked> {
+    scope_of(context, root, Local::Peek)
+}
+
+/// The same; a repository without a remote is given an identity that lasts.
+pub(super) fn lasting_scope(context: &Context, root: Option<&PathBuf>) -> Result<Option<Scope>, Unasked> {
+    scope_of(context, root, Local::Make)
+}
+
+fn scope_of(context: &Context, root: Option<&PathBuf>, local: Local) -> Result<Option<Scope>, Unasked> {
     let Some(root) = root else { return Ok(None) };
     let refused = |error: &NamingError| {
         let words = if matches!(error, NamingError::Settings { .. }) { report::misconfigured } else { report::misuse };
@@ -55,7 +64,7 @@ pub(super) fn scope(context: &Context, root: Option<&PathBuf>) -> Result<Option<
     let there = Repository::around(root).map_err(|error| refused(&error.into()))?;
     let env = env_of(context);
     let said = run::said_scope(context);
-    let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
+    let mut namer = Namer::new(local, &env).heeding(&said);
     let scope = there.map(|_| namer.scope_of_directory(root));
     scope.transpose().map_err(|error| refused(&error))
 }
@@ -130,6 +139,24 @@ impl<'a> Ledger<'a> {
         };
         let live = self.store.leases(Some(resources), CALL)?;
         Ok(live.into_iter().filter(ours).map(|lease| lease.resource).collect())
+    }
+
+    /// Which of these anybody holds, or has left behind.
+    pub(super) fn taken(&mut self, resources: &[Resource]) -> Result<Vec<Resource>, StoreError> {
+        if resources.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.store.leases(Some(resources), CALL)?.into_iter().map(|lease| lease.resource).collect())
+    }
+
+    /// The store itself.
+    pub(super) fn store(&mut self) -> &mut dyn Store {
+        self.store.as_mut()
+    }
+
+    /// Who is asked about as "this session".
+    pub(super) fn session(&self) -> Option<SessionId> {
+        self.session
     }
 
     /// Whether this session has held it not long ago.

@@ -4,7 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::yard::{FILE, Yard, ends, says, text};
+use super::yard::{FILE, Yard, ends, says, text, versions};
+use crate::world::board::uuid;
 
 fn states(yard: &Yard) -> Vec<String> {
     let output = ends(yard.locked().args(["hooks", "status", "--json"]), 0);
@@ -69,4 +70,38 @@ fn a_bypass_lets_through_what_is_refused_and_says_so() {
     let said = text(&output.stderr);
     assert!(output.status.success() && said.lines().count() == 1, "{said}");
     assert!(said.starts_with("locked: pre-commit lets it through, bypassed (the key[31m moves today): "), "{said}");
+}
+
+#[test]
+fn installing_adopts_what_head_has_once() {
+    let yard = Yard::without_hooks();
+    yard.world.database().execute("delete from receipts", []).expect("deleted");
+    yard.write("secrets/b.env", &versions().second);
+    yard.write("secrets/c.env", &versions().foreign);
+    yard.write("staged.env", &versions().other);
+    yard.git(&["add", "secrets"]);
+    yard.git(&["commit", "-qm", "x"]);
+    yard.git(&["add", "-A"]);
+    ends(yard.locked().args(["acquire", "sops:b"]).env("LOCKED_SESSION", uuid(2)), 0);
+    let output = ends(yard.locked().args(["hooks", "install"]), 0);
+    let (lines, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(lines.contains("\n1 SOPS file of HEAD got a receipt\n"), "{lines}");
+    assert!(said.contains("is held by somebody") && said.contains("is not as it must be"), "{said}");
+    ends(yard.locked().args(["release", "sops:b"]).env("LOCKED_SESSION", uuid(2)), 0);
+    let again = text(&ends(yard.locked().args(["hooks", "install"]), 0).stdout);
+    assert!(again.contains("\n1 SOPS file of HEAD got a receipt\n"), "{again}");
+    let more = text(&ends(yard.locked().args(["hooks", "install"]), 0).stdout);
+    assert_eq!(more.lines().count(), 1, "{more}");
+    let database = yard.world.database();
+    let mut statement = database.prepare("select path, kind from receipts order by path").expect("receipts");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("receipts");
+    let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>().expect("receipts");
+    assert_eq!(rows, [(FILE.to_owned(), "adopted".to_owned()), ("secrets/b.env".to_owned(), "adopted".to_owned())]);
+    // Without the store the hooks are there all the same.
+    ends(yard.locked().args(["hooks", "uninstall"]), 0);
+    let mut install = yard.locked();
+    install.args(["hooks", "install"]).env("LOCKED_STORE", "postgres://u@127.0.0.1:1/x?connect_timeout=2");
+    let said = says(&mut install, 0);
+    assert!(said.contains("got no receipts") && said.lines().count() == 1, "{said}");
+    assert_eq!(states(&yard), ["installed"; 3]);
 }

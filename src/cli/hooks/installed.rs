@@ -10,6 +10,7 @@ use crate::hooks::{self, Done, HooksError, Place, State};
 use crate::report::{self, Refusal};
 use crate::run::Context;
 
+use super::adopted::{self, Adopted};
 use crate::cli::RunOptions;
 use crate::cli::front::{print, refuse};
 use crate::cli::held::answer;
@@ -18,22 +19,36 @@ use crate::cli::table::table;
 pub(super) fn install(context: &Context, options: &RunOptions, json: bool) -> Result<Exit, Exit> {
     let place = place(context)?;
     let done = hooks::install(&place, &ourselves(context)).map_err(|error| cannot(&error))?;
-    let _not_adopted_yet = options;
-    Ok(told(&place, &done, json))
+    let adopted = match adopted::adopt(context, options) {
+        Ok(adopted) => adopted,
+        Err((refusal, _)) => {
+            report::say(&adopted::not_now(&refusal));
+            Adopted::default()
+        }
+    };
+    // What needs a person goes to standard error, the rest to the answer.
+    let (warnings, lines): (Vec<_>, Vec<_>) = adopted.told().into_iter().partition(|line| line.starts_with("locked: "));
+    warnings.iter().for_each(|warning| report::say(warning));
+    Ok(told(&place, &done, &lines, Some(adopted.adopted), json))
 }
 
 pub(super) fn uninstall(context: &Context, json: bool) -> Result<Exit, Exit> {
     let place = place(context)?;
     let done = hooks::uninstall(&place).map_err(|error| cannot(&error))?;
-    Ok(told(&place, &done, json))
+    Ok(told(&place, &done, &[], None, json))
 }
 
-fn told(place: &Place, done: &[(&'static str, Done)], json: bool) -> Exit {
+fn told(place: &Place, done: &[(&'static str, Done)], more: &[String], adopted: Option<usize>, json: bool) -> Exit {
     let directory = place.directory.display().to_string();
     let hooks: serde_json::Map<_, _> =
         done.iter().map(|(name, done)| ((*name).to_owned(), json!(done.word()))).collect();
     let words = done.iter().map(|(name, done)| format!("{name} {}", done.word())).collect::<Vec<_>>().join(", ");
-    answer(json, &json!({"directory": directory, "hooks": hooks}), Some(format!("{directory}: {words}")))
+    let mut value = json!({"directory": directory, "hooks": hooks});
+    if let Some(adopted) = adopted {
+        value["adopted"] = json!(adopted);
+    }
+    let text = [&[format!("{directory}: {words}")], more].concat().join("\n");
+    answer(json, &value, Some(text))
 }
 
 pub(super) fn status(context: &Context, json: bool) -> Result<Exit, Exit> {
@@ -95,10 +110,4 @@ fn cannot(error: &HooksError) -> Exit {
     };
     let status = if matches!(error, HooksError::NoRepository(_)) { exit::USAGE } else { exit::CONFIG };
     refuse(&refusal, status)
-}
-
-/// A hook may be tried in a place without a voice.
-#[expect(dead_code, reason = "the adopter says it")]
-fn say(text: &str) {
-    report::say(text);
 }
