@@ -27,8 +27,11 @@
 //! | [`shims`] | links that stand in front of programs on PATH |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
+//! | [`audit`] | what git is about to take in, or has taken in |
+//! | [`hooks`] | git's hooks: put there, taken away |
 //! | [`report`] | our own words |
 
+pub mod audit;
 pub mod canary;
 pub mod cli;
 pub mod clock;
@@ -38,6 +41,7 @@ pub mod copies;
 pub mod exit;
 pub mod git;
 pub mod holder;
+pub mod hooks;
 pub mod invocation;
 pub mod lease;
 pub mod naming;

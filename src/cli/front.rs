@@ -227,6 +227,8 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
+        Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
+        Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
         Verb::Completions(verb) => super::completions::completions(verb.shell),
     }
 }

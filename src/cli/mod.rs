@@ -6,14 +6,18 @@
 
 mod acquire;
 mod alive;
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod explain;
 mod find;
+mod findings;
 mod front;
 mod held;
 mod history;
+mod hooks;
+mod ledger;
 mod options;
 mod overruled;
 mod restore;

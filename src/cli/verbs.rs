@@ -12,10 +12,12 @@ use crate::terms::{ResourceName, parse_duration};
 use super::options::RunOptions;
 
 mod config;
+mod hooks;
 mod shims;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
+pub(super) use hooks::{AuditVerb, HookVerb, HooksVerb, HooksVerbs};
 pub(super) use shims::{
     ExecVerb, InstallVerb as InstallShimsVerb, ListVerb as ListShimsVerb, Place as ShimPlace, RemoveVerb, ShimsVerb,
     ShimsVerbs,
@@ -85,6 +87,12 @@ pub enum Verb {
     /// Stand in front of programs, so that nobody need type `locked`
     #[command(after_help = "Example:\n  locked shims install")]
     Shims(ShimsVerb),
+    /// Keep git from taking in SOPS files that are plaintext, broken, or written without locked
+    #[command(after_help = "Example:\n  locked hooks install")]
+    Hooks(HooksVerb),
+    /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
+    #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
+    Audit(AuditVerb),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),

@@ -53,6 +53,14 @@ pub fn book_here(context: &Context) -> Result<Book, Exit> {
     of_settings(context).map_err(|error| NoSetting::Wrong(error).refuse(context))
 }
 
+/// The zones that the settings name for this session.
+///
+/// # Errors
+/// They cannot be followed.
+pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
+    of_settings(context).map(|book| book.zones().to_vec())
+}
+
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {

@@ -35,8 +35,8 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
-    Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Contents, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt,
+    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -172,6 +172,16 @@ impl Store for PostgresStore {
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
         let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
         let rows: Vec<seen::Link> = self.ask(call, limit)?;
+        Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+
+    fn receipts_of(
+        &mut self,
+        scope: &Scope,
+        contents: &Contents,
+        limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError> {
+        let rows: Vec<seen::Link> = self.ask(words::receipts_of(scope, contents.bounded()?), limit)?;
         Ok(rows.into_iter().map(seen::Link::read).collect())
     }
 }
