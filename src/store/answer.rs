@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::terms::{FencingToken, GrantId, Resource};
 
-use super::{FileRecord, LeaseState, LeaseView, Live};
+use super::{FileRecord, LeaseState, LeaseView, Live, Word};
 
 /// The answer to a request.
 #[derive(Debug, Clone)]
@@ -41,6 +41,8 @@ pub struct Granted {
     pub adopted: Vec<Resource>,
     /// What this session's own earlier commands may have written under what was adopted: known to it, not proven.
     pub carried: Vec<Unsettled>,
+    /// Words that others left for this session ([`Board::leave_word`](super::Board::leave_word)): to be said once.
+    pub words: Vec<Word>,
 }
 
 /// A lease that ended without settling.

@@ -9,6 +9,7 @@
 
 pub mod advisory;
 mod answer;
+mod board;
 mod door;
 mod error;
 mod fits;
@@ -25,6 +26,7 @@ mod view;
 
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
+pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
@@ -174,6 +176,11 @@ pub trait Store {
     /// # Errors
     /// The store could not answer.
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+
+    /// Who works on what, and counts; none for a store without a ledger.
+    fn board(&mut self) -> Option<&mut dyn Board> {
+        None
+    }
 
     /// What its owner does with it; none for a store without a ledger.
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {

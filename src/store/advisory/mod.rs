@@ -178,6 +178,7 @@ impl AdvisoryStore {
             reclaimed: Vec::new(),
             adopted: Vec::new(),
             carried: marks.iter().map(Mark::debt).collect(),
+            words: Vec::new(),
         })
     }
 }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
 //! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
+//! | `board` | sessions, words, counts |
 //! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
@@ -18,6 +19,7 @@
 
 pub mod address;
 mod answer;
+mod board;
 mod call;
 mod connector;
 mod fault;
@@ -35,7 +37,7 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
+    Acquisition, Board, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
     Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use address::{Address, Surroundings};
@@ -98,6 +100,10 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
+    fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
     }
 

@@ -7,14 +7,15 @@
 use std::fmt;
 
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("schema/0001_ledger.sql"),
     include_str!("schema/0002_waits.sql"),
     include_str!("schema/0003_ways_to_end.sql"),
+    include_str!("schema/0004_board.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 17] = [
+const FUNCTIONS: [&str; 18] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
@@ -30,6 +31,7 @@ const FUNCTIONS: [&str; 17] = [
     include_str!("schema/views.sql"),
     include_str!("schema/waits.sql"),
     include_str!("schema/sessions.sql"),
+    include_str!("schema/board.sql"),
     include_str!("schema/upkeep.sql"),
     include_str!("schema/moving.sql"),
 ];

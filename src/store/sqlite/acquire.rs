@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, Resource};
 
+use super::board;
 use super::cycle;
 use super::debt;
 use super::fate::{Fate, fate};
@@ -284,11 +285,12 @@ impl Situation {
         if let Some(ticket) = &self.mine {
             queue::remove(connection, ticket.id)?;
         }
+        granted.words = board::heard(connection, request.owner.session)?;
         Ok(Acquisition::Granted(granted))
     }
 }
 
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
-    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![] }
+    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![], words: vec![] }
 }

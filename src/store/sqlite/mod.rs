@@ -12,11 +12,13 @@
 //! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
 //! | `fate` | what a live lease means to who asks (pure) |
 //! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views` | the trait, verb by verb |
+//! | `board` | sessions, words, counts |
 //! | `upkeep`, `moving` | prune, epoch, move |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod board;
 mod cycle;
 mod damage;
 mod debt;
@@ -47,7 +49,7 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
+    Acquisition, Board, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
     Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use ledger::Ledger;
@@ -93,6 +95,10 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
+    fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
     }
 
