@@ -17,6 +17,7 @@ mod history;
 mod options;
 mod overruled;
 mod restore;
+mod session;
 mod status;
 mod steal;
 mod store;

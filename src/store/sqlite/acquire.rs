@@ -292,5 +292,13 @@ impl Situation {
 
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
-    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![], words: vec![] }
+    Granted {
+        tokens: vec![],
+        lasts,
+        unsettled: vec![],
+        reclaimed: vec![],
+        adopted: vec![],
+        carried: vec![],
+        words: vec![],
+    }
 }

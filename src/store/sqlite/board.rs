@@ -130,7 +130,11 @@ const BAD: &str = "select count(*) from leases where state = 'quarantined'";
 
 fn figures(connection: &Connection, now: &Now) -> Result<Figures, Fault> {
     let ended = |how: &str| {
-        count(connection, how, &format!("select count(*) from leases where ended_at is not null and ended_as = '{how}'"))
+        count(
+            connection,
+            how,
+            &format!("select count(*) from leases where ended_at is not null and ended_as = '{how}'"),
+        )
     };
     let waiting: i64 = connection.query_row(
         "select count(*) from tickets where boot = ?1 and refreshed_ms + silence_ms >= ?2",

@@ -40,7 +40,10 @@ pub(crate) fn a_session_says_what_it_does_until_it_ends(world: &dyn World) {
     begins(&mut *store, &bob, "OC", "contacts");
     let seen = listed(&mut *store);
     assert_eq!(seen.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["OC", "PWA"], "last heard of first");
-    assert_eq!((seen[1].session, seen[1].task.as_str(), seen[1].domain.as_str()), (ana.session, "the tour", "/srv/app"));
+    assert_eq!(
+        (seen[1].session, seen[1].task.as_str(), seen[1].domain.as_str()),
+        (ana.session, "the tour", "/srv/app")
+    );
     assert_eq!((seen[1].idle, seen[1].ended_at), (Duration::from_secs(60), None));
     let began = seen[1].began_at;
     begins(&mut *store, &ana, "PWA", "the menu");
