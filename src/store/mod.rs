@@ -32,7 +32,7 @@ pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
+    Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,

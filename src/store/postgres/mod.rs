@@ -45,7 +45,7 @@ use call::Call;
 use connector::At;
 pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
-pub use schema::{Schema, SchemaNameError};
+pub use schema::{Before, Schema, SchemaNameError};
 pub use setup::Difference;
 
 /// The store on a PostgreSQL server.

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::terms::Scope;
+
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
 const STEPS: [&str; 4] = [
     include_str!("schema/0001_ledger.sql"),
@@ -36,6 +38,9 @@ const FUNCTIONS: [&str; 18] = [
     include_str!("schema/moving.sql"),
 ];
 
+/// The tables of before as views, for a change-over; not part of the protocol.
+const COMPAT: &str = include_str!("schema/compat.sql");
+
 const BEGIN: &str = include_str!("schema/begin.sql");
 const FINISH: &str = include_str!("schema/finish.sql");
 const LEND: &str = include_str!("schema/lend.sql");
@@ -50,6 +55,17 @@ pub struct Schema {
     name: String,
     /// What a later program adds to the tables.
     later: Option<String>,
+}
+
+/// Where the tables of before were, and what their names without a scope mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Before {
+    /// Their schema: letters, digits and `_`.
+    pub schema: String,
+    /// The repository of `sops:`, `rotation:` and `zone:`.
+    pub scope: Scope,
+    /// The engine of `container:`.
+    pub containers: Scope,
 }
 
 /// Not a name for a schema of ours.
@@ -104,6 +120,19 @@ impl Schema {
     #[must_use]
     pub fn sql(&self) -> String {
         format!("begin;\n\n{}\n\n{}\n\ncommit;\n", self.begins(), self.steps_from(0))
+    }
+
+    /// The SQL that makes the tables of before as views over this schema, `place` being where they were.
+    #[must_use]
+    pub fn compat(&self, place: &Before) -> String {
+        let literal = |scope: &Scope| format!("'{}'", scope.0.replace('\'', "''"));
+        let text = COMPAT.replace("@lends@", self.lends().trim()).replace("@returns@", self.returns().trim());
+        // Order: scopes last; nothing in them is a placeholder of ours.
+        self.filled(&text)
+            .replace("@outer@", &format!("\"{}\"", place.schema))
+            .replace("@in@", &place.schema)
+            .replace("@scope@", &literal(&place.scope))
+            .replace("@containers@", &literal(&place.containers))
     }
 
     /// The first part of an application, inside a transaction.
