@@ -49,6 +49,9 @@ _locked() {
             locked,run)
                 cmd="locked__subcmd__run"
                 ;;
+            locked,session)
+                cmd="locked__subcmd__session"
+                ;;
             locked,status)
                 cmd="locked__subcmd__status"
                 ;;
@@ -115,6 +118,9 @@ _locked() {
             locked__subcmd__help,run)
                 cmd="locked__subcmd__help__subcmd__run"
                 ;;
+            locked__subcmd__help,session)
+                cmd="locked__subcmd__help__subcmd__session"
+                ;;
             locked__subcmd__help,status)
                 cmd="locked__subcmd__help__subcmd__status"
                 ;;
@@ -133,6 +139,15 @@ _locked() {
             locked__subcmd__help__subcmd__config,trust)
                 cmd="locked__subcmd__help__subcmd__config__subcmd__trust"
                 ;;
+            locked__subcmd__help__subcmd__session,begin)
+                cmd="locked__subcmd__help__subcmd__session__subcmd__begin"
+                ;;
+            locked__subcmd__help__subcmd__session,end)
+                cmd="locked__subcmd__help__subcmd__session__subcmd__end"
+                ;;
+            locked__subcmd__help__subcmd__session,list)
+                cmd="locked__subcmd__help__subcmd__session__subcmd__list"
+                ;;
             locked__subcmd__help__subcmd__store,check)
                 cmd="locked__subcmd__help__subcmd__store__subcmd__check"
                 ;;
@@ -150,6 +165,30 @@ _locked() {
                 ;;
             locked__subcmd__help__subcmd__store,prune)
                 cmd="locked__subcmd__help__subcmd__store__subcmd__prune"
+                ;;
+            locked__subcmd__session,begin)
+                cmd="locked__subcmd__session__subcmd__begin"
+                ;;
+            locked__subcmd__session,end)
+                cmd="locked__subcmd__session__subcmd__end"
+                ;;
+            locked__subcmd__session,help)
+                cmd="locked__subcmd__session__subcmd__help"
+                ;;
+            locked__subcmd__session,list)
+                cmd="locked__subcmd__session__subcmd__list"
+                ;;
+            locked__subcmd__session__subcmd__help,begin)
+                cmd="locked__subcmd__session__subcmd__help__subcmd__begin"
+                ;;
+            locked__subcmd__session__subcmd__help,end)
+                cmd="locked__subcmd__session__subcmd__help__subcmd__end"
+                ;;
+            locked__subcmd__session__subcmd__help,help)
+                cmd="locked__subcmd__session__subcmd__help__subcmd__help"
+                ;;
+            locked__subcmd__session__subcmd__help,list)
+                cmd="locked__subcmd__session__subcmd__help__subcmd__list"
                 ;;
             locked__subcmd__store,check)
                 cmd="locked__subcmd__store__subcmd__check"
@@ -200,7 +239,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config completions help"
+            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal session store config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -468,7 +507,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help)
-            opts="run explain status history acquire renew release check restore steal store config completions help"
+            opts="run explain status history acquire renew release check restore steal session store config completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -677,6 +716,62 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        locked__subcmd__help__subcmd__session)
+            opts="list begin end"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__session__subcmd__begin)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__session__subcmd__end)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__session__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         locked__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -804,7 +899,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__history)
-            opts="-h --since --limit --json --help"
+            opts="-h --since --limit --timeline --html --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -815,6 +910,10 @@ _locked() {
                     return 0
                     ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -889,8 +988,150 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        locked__subcmd__session)
+            opts="-h --json --help list begin end help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__begin)
+            opts="-h --name --domain --task --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --task)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__end)
+            opts="-n -h --wait --no-wait --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__help)
+            opts="list begin end help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__help__subcmd__begin)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__help__subcmd__end)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__session__subcmd__list)
+            opts="-h --all --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         locked__subcmd__status)
-            opts="-w -h --watch --stalled --json --help"
+            opts="-w -h --watch --stalled --ping --message --format --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -898,6 +1139,18 @@ _locked() {
             case "${prev}" in
                 --stalled)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ping)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json prometheus" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1132,13 +1385,25 @@ _locked() {
             return 0
             ;;
         locked__subcmd__store__subcmd__print__subcmd__sql)
-            opts="-h --schema --help"
+            opts="-h --schema --compat --scope --containers --in --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scope)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --containers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --in)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -58,6 +58,7 @@ complete -c locked -n "__fish_locked_needs_command" -f -a "release" -d 'Give bac
 complete -c locked -n "__fish_locked_needs_command" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
 complete -c locked -n "__fish_locked_needs_command" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
 complete -c locked -n "__fish_locked_needs_command" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
+complete -c locked -n "__fish_locked_needs_command" -f -a "session" -d 'Show which session this is and why; say what it does, and see who else is active'
 complete -c locked -n "__fish_locked_needs_command" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
 complete -c locked -n "__fish_locked_needs_command" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
 complete -c locked -n "__fish_locked_needs_command" -f -a "completions" -d 'Print completions for a shell'
@@ -65,12 +66,19 @@ complete -c locked -n "__fish_locked_needs_command" -f -a "help" -d 'Print this 
 complete -c locked -n "__fish_locked_using_subcommand run" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand explain" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand explain" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand status" -l stalled -d 'Only what was not renewed for so long' -r
+complete -c locked -n "__fish_locked_using_subcommand status" -l stalled -d 'Only what was not renewed for so long; exits 1 when there is any' -r
+complete -c locked -n "__fish_locked_using_subcommand status" -l ping -d 'Leave a word for who holds this resource, which its session is told at its next command (repeatable)' -r
+complete -c locked -n "__fish_locked_using_subcommand status" -l message -d 'What to tell them' -r
+complete -c locked -n "__fish_locked_using_subcommand status" -l format -d 'How to show it: the board as a table or as JSON, or figures as Prometheus reads them' -r -f -a "table\t''
+json\t''
+prometheus\t''"
 complete -c locked -n "__fish_locked_using_subcommand status" -s w -l watch -d 'Look again and again until Ctrl-C: redrawn on a terminal, else anew whenever something has changed'
 complete -c locked -n "__fish_locked_using_subcommand status" -l json -d 'As JSON; with --watch one line for each change'
 complete -c locked -n "__fish_locked_using_subcommand status" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand history" -l since -d 'Only what ended within this time' -r
 complete -c locked -n "__fish_locked_using_subcommand history" -l limit -d 'At most so many' -r
+complete -c locked -n "__fish_locked_using_subcommand history" -l html -d 'The same as one page of HTML, without scripts, into this file (- for standard output)' -r -F
+complete -c locked -n "__fish_locked_using_subcommand history" -l timeline -d 'Who held what when, as lanes over time, live leases too'
 complete -c locked -n "__fish_locked_using_subcommand history" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand history" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand acquire" -l operation -d 'What the hold is for' -r
@@ -101,6 +109,28 @@ complete -c locked -n "__fish_locked_using_subcommand steal" -l wait -d 'How lon
 complete -c locked -n "__fish_locked_using_subcommand steal" -l now -d 'Do not wait for its holder to stop: two may be writing then'
 complete -c locked -n "__fish_locked_using_subcommand steal" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand steal" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -f -a "list" -d 'Show who works on what, and what each holds'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -f -a "begin" -d 'Say what this session is about to do, and hear who else is active'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -f -a "end" -d 'Release all that this session holds, in reverse byte order, and take it off the board. While a command of the session runs under a lease it is waited for'
+complete -c locked -n "__fish_locked_using_subcommand session; and not __fish_seen_subcommand_from list begin end help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from list" -l all -d 'Also those that have ended, or were not heard of for a day'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from list" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from begin" -l name -d 'What people call it' -r
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from begin" -l domain -d 'What it looks after' -r
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from begin" -l task -d 'What it is about to do' -r
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from begin" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from begin" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from end" -l wait -d 'How long to wait for a running command of this session [default: 30s]' -r
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from end" -s n -l no-wait -d 'Do not wait at all'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from end" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from end" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "list" -d 'Show who works on what, and what each holds'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "begin" -d 'Say what this session is about to do, and hear who else is active'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "end" -d 'Release all that this session holds, in reverse byte order, and take it off the board. While a command of the session runs under a lease it is waited for'
+complete -c locked -n "__fish_locked_using_subcommand session; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand store; and not __fish_seen_subcommand_from init check print-sql prune epoch move help" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and not __fish_seen_subcommand_from init check print-sql prune epoch move help" -f -a "init" -d 'Set the store up, or bring it to this version; does nothing where all is there'
 complete -c locked -n "__fish_locked_using_subcommand store; and not __fish_seen_subcommand_from init check print-sql prune epoch move help" -f -a "check" -d 'Exit 0 when the store is as it should be and this role may use it, 78 with the reasons when not'
@@ -114,6 +144,10 @@ complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_sub
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l schema -d 'For this schema, whatever the settings say' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l scope -d 'The repository that sops:, rotation: and zone: mean there [default: this one]' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l containers -d 'The engine that container: means there [default: this machine\'s]' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l in -d 'The schema that the tables were in' -r
+complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -l compat -d 'Instead: the tables of before (p24_env_locks, dev_r_rotation_log) as views that take part, for a change-over'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from print-sql" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l older-than -d 'Only what ended longer ago (at least 1h)' -r
 complete -c locked -n "__fish_locked_using_subcommand store; and __fish_seen_subcommand_from prune" -l keep -d 'Never the last so many of each resource' -r
@@ -152,20 +186,24 @@ complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_su
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "history" -d 'Show ended leases, newest first'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "release" -d 'Give back what this session holds'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "completions" -d 'Print completions for a shell'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "history" -d 'Show ended leases, newest first'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "release" -d 'Give back what this session holds'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "session" -d 'Show which session this is and why; say what it does, and see who else is active'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "completions" -d 'Print completions for a shell'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal session store config completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "list" -d 'Show who works on what, and what each holds'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "begin" -d 'Say what this session is about to do, and hear who else is active'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from session" -f -a "end" -d 'Release all that this session holds, in reverse byte order, and take it off the board. While a command of the session runs under a lease it is waited for'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "init" -d 'Set the store up, or bring it to this version; does nothing where all is there'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "check" -d 'Exit 0 when the store is as it should be and this role may use it, 78 with the reasons when not'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "print-sql" -d 'Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server'

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use locked::store::{Before, HistoryFilter, PostgresStore, Schema, Store as _};
+use locked::store::{Before, Ended, HistoryFilter, PostgresStore, Schema, Store as _};
 use locked::terms::Scope;
 
 use crate::run::stage::silent;
@@ -115,12 +115,21 @@ fn one_session_is_one_holder_in_the_old_helper_and_in_locked() {
 #[test]
 fn what_has_run_out_is_cleared_as_before_and_the_ledger_says_who_took_it() {
     let old = Old::new();
-    let past = "insert into @p24_env_locks (resource, holder, expires_at) values ('server:bms-4', 'dead', now() - interval '1 hour')";
-    old.sql(past).expect("back-dated");
+    let back_dated = "insert into @p24_env_locks (resource, holder, expires_at) values ('server:bms-4', 'dead', now() - interval '1 hour')";
+    old.sql(back_dated).expect("back-dated");
     assert_eq!(old.rows("delete from @p24_env_locks where resource = 'server:bms-4' and expires_at < now()", "1"), 1);
     old.insert("server:bms-4", "alive").expect("free");
-    let note = old.store().history(&HistoryFilter::default(), LIMIT).expect("answer")[0].note.clone();
-    assert!(note.is_some_and(|note| note.contains("reclaimed by") && note.contains("(alive)")));
+    let past = old.store().history(&HistoryFilter::default(), LIMIT).expect("answer");
+    assert_eq!((past[0].ended_as, past[0].label.as_str()), (Ended::Expired, "dead"), "cleared by somebody");
+    old.sql(back_dated).expect_err("held");
+    old.sql(&back_dated.replace("bms-4", "vps-i1")).expect("back-dated");
+    old.insert("server:vps-i1", "alive").expect("run out: also without clearing it");
+    let past = old.store().history(&HistoryFilter::default(), LIMIT).expect("answer");
+    let note = past[0].note.clone().unwrap_or_default();
+    assert!(
+        past[0].ended_as == Ended::Expired && note.contains("reclaimed by") && note.contains("(alive)"),
+        "{past:?}"
+    );
     let scopes =
         "select distinct scope from @live where resource like 'server:%' or resource like 'container:%' order by 1";
     old.insert("container:stack", "alive").expect("free");

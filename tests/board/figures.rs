@@ -1,4 +1,4 @@
-//! What stalls, and figures for Prometheus.
+//! Figures for Prometheus, and what the board says in words.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -14,24 +14,6 @@ use crate::world::ends::left_out;
 fn sample(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("{name}: {text}")).parse().expect("a number")
-}
-
-#[test]
-fn what_stalls_ends_with_a_status_of_its_own() {
-    let world = World::new();
-    assert_eq!(silent(world.locked().args(["status", "--stalled", "2h"])), "no live leases\n");
-    silent(world.locked_as(1).args(["acquire", "server:a"]));
-    silent(world.locked_as(1).args(["acquire", "server:b"]));
-    silent(world.locked().args(["status", "--stalled", "2h"]));
-    world
-        .database()
-        .execute("update leases set renewed_at = renewed_at - 7200000 where name = 'server:b'", [])
-        .expect("older");
-    let shown = text(&ends(world.locked().args(["status", "--stalled", "2h"]), 1).stdout);
-    assert!(shown.contains("server:b") && !shown.contains("server:a"), "{shown}");
-    let json = text(&ends(world.locked().args(["status", "--stalled", "2h", "--json"]), 1).stdout);
-    assert_eq!(serde_json::from_str::<Vec<serde_json::Value>>(&json).expect("JSON").len(), 1);
-    silent(world.locked().args(["status", "--stalled", "3h"]));
 }
 
 #[test]

@@ -104,7 +104,8 @@ begin
   held := jsonb_build_array(jsonb_build_object('name', l.name, 'scope', l.scope));
   if tg_op = 'DELETE' then
     if own then
-      return case when @schema@.settle_v1(resources => held, ending => 'release', session => l.session) ->> 'answer' = 'released' then old end;
+      return case when @schema@.settle_v1(resources => held, ending => 'release', session => l.session,
+        ended_as => case when @schema@.old_over(l) then 'expired' else 'completed' end) ->> 'answer' = 'released' then old end;
     elsif not @schema@.old_over(l) then
       perform @schema@.old_refuse(l);
     end if;
