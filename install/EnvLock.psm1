@@ -25,7 +25,7 @@ function Invoke-Locked {
     $words = @($said | Where-Object { $_ -is [System.Management.Automation.ErrorRecord] } | ForEach-Object { "$_" })
     $answer = @($said | Where-Object { $_ -isnot [System.Management.Automation.ErrorRecord] } | ForEach-Object { "$_" })
     if ($status -ne 0) {
-        throw (@($words) + @($answer) -join "`n")
+        throw ((@($words) + @($answer)) -join "`n")
     }
     foreach ($word in $words) {
         Write-Warning $word
@@ -76,7 +76,9 @@ function Get-EnvLocks {
     $arguments = @('status', '--json')
     if ($Resource) { $arguments += $Resource }
     $epoch = [DateTime]::new(1970, 1, 1, 0, 0, 0, [DateTimeKind]::Utc)
-    foreach ($lease in @(Invoke-Locked $arguments | ConvertFrom-Json)) {
+    # Through a variable: Windows PowerShell passes an array of JSON on as one object.
+    $leases = Invoke-Locked $arguments | ConvertFrom-Json
+    foreach ($lease in $leases) {
         [pscustomobject]@{
             Resource  = $lease.resource
             Holder    = $lease.holder
@@ -89,4 +91,4 @@ function Get-EnvLocks {
     }
 }
 
-Export-ModuleMember -Function Acquire-EnvLock, Release-EnvLock, Update-EnvLockHeartbeat, Get-EnvLocks
+Export-ModuleMember -Function @('Acquire-EnvLock', 'Release-EnvLock', 'Update-EnvLockHeartbeat', 'Get-EnvLocks')

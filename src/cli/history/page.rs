@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::report::{clock_time, day_and_time, rough_span};
 
 use super::lanes::{Bar, Lanes, MARKS, letter};
-use super::timeline::counted;
+use super::timeline::{counted, cut};
 
 const STYLE: &str = include_str!("page.css");
 const PATTERNS: &str = include_str!("page.svg");
@@ -47,7 +47,7 @@ fn drawing(body: &mut String, lanes: &Lanes) {
         body,
         "<div class=\"wide\"><svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-labelledby=\"drawn\">\n\
          <title id=\"drawn\">Leases over time, one lane for each resource. The table below says the same.</title>\n{PATTERNS}",
-        LEFT + WIDTH + 20
+        LEFT + WIDTH + 40
     );
     for tick in 0..=6 {
         let x = LEFT + WIDTH * tick / 6;
@@ -61,7 +61,7 @@ fn drawing(body: &mut String, lanes: &Lanes) {
     }
     for (row, (title, bars)) in lanes.lanes.iter().enumerate() {
         let y = TOP + ROW * u32::try_from(row).unwrap_or(0);
-        let short: String = title.chars().take(34).collect();
+        let short = cut(title, 30);
         let _infallible = writeln!(
             body,
             "<g><title>{}</title><text class=\"lane\" x=\"{}\" y=\"{}\">{}</text></g>",

@@ -10,7 +10,7 @@ const TITLE: usize = 36;
 
 /// The timeline over so many columns.
 pub(super) fn timeline(lanes: &Lanes, columns: u32) -> String {
-    let titles: Vec<String> = lanes.lanes.iter().map(|(title, _)| cut(title)).collect();
+    let titles: Vec<String> = lanes.lanes.iter().map(|(title, _)| cut(title, TITLE)).collect();
     let wide = titles.iter().map(|title| title.chars().count()).max().unwrap_or_default();
     let width = columns.saturating_sub(u32::try_from(wide).unwrap_or(0) + 2).max(20);
     let mut lines =
@@ -31,11 +31,12 @@ pub(super) fn counted(leases: usize) -> String {
     if leases == 1 { "one lease".to_owned() } else { format!("{leases} leases") }
 }
 
-fn cut(title: &str) -> String {
-    if title.chars().count() <= TITLE {
+/// At most so many characters, with a mark that something is missing.
+pub(super) fn cut(title: &str, longest: usize) -> String {
+    if title.chars().count() <= longest {
         return title.to_owned();
     }
-    title.chars().take(TITLE - 1).chain(['…']).collect()
+    title.chars().take(longest - 1).chain(['…']).collect()
 }
 
 /// A clock time every twenty columns or so.
