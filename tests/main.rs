@@ -5,6 +5,7 @@
 mod world;
 
 mod architecture;
+mod board;
 mod canary;
 mod cli;
 mod compose;

@@ -21,6 +21,7 @@ mod ledger;
 mod options;
 mod overruled;
 mod restore;
+mod session;
 mod shims;
 mod status;
 mod steal;
