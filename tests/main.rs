@@ -10,6 +10,7 @@ mod canary;
 mod cli;
 mod compose;
 mod config;
+mod counted;
 mod creation;
 mod differential;
 mod docs;
