@@ -2,9 +2,12 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 
+use crate::run::stage::{DOTENV, FILE, Stage, in_front, uuid};
 use crate::world::ends::{ends, says, text};
 
 use super::{LOCKED, Place};
@@ -76,8 +79,8 @@ fn a_forged_name_changes_neither_who_is_meant_nor_what_the_program_is_called() {
 fn a_program_of_many_names_knows_which_one_is_meant() {
     let place = Place::new();
     let many = place.script("real/many", "echo \"${0##*/} $1\"");
-    std::fs::remove_file(place.at("real/tool")).expect("another one");
-    std::os::unix::fs::symlink(many, place.at("real/tool")).expect("link");
+    fs::remove_file(place.at("real/tool")).expect("another one");
+    symlink(many, place.at("real/tool")).expect("link");
     assert_eq!(text(&ends(&mut place.call(&["shims", "real"], &["x"]), 0).stdout), "tool x\n");
 }
 
@@ -127,4 +130,25 @@ fn what_is_locked_is_locked_through_a_shim_as_well() {
     let mut ps = place.world.command(place.at("shims/docker"));
     ps.env("PATH", place.path(&["shims", "real"])).args(["compose", "-p", "shop", "ps"]);
     assert_eq!(text(&ends(&mut ps, 3).stdout), "nothing\n");
+}
+
+/// What we ask of git on our own behalf goes past a shim of git: nobody is to wait for a lease of which he is the cause.
+#[test]
+fn our_own_questions_go_past_our_shims() {
+    let stage = Stage::new();
+    let (shims, config) = (stage.world.root().join("links"), stage.world.root().join("config/locked"));
+    fs::create_dir(&shims).and_then(|()| fs::create_dir_all(&config)).expect("directories");
+    for tool in ["git", "sops"] {
+        symlink(LOCKED, shims.join(tool)).expect("shim");
+    }
+    let rule = "[[rule]]\nname = \"git\"\nprogram = \"git\"\nresource = \"server:git\"\n";
+    fs::write(config.join("config.toml"), rule).expect("rule");
+    let config = stage.world.root().join("config");
+    let mut set = stage.world.command(shims.join("sops"));
+    set.arg("set").args(DOTENV).args([FILE, "[\"FIRST\"]", "\"1\""]);
+    for command in [&mut set, stage.world.command(shims.join("git")).args(["status", "--short"])] {
+        ends(command.env("PATH", in_front(&shims)).env("XDG_CONFIG_HOME", &config).env("LOCKED_SESSION", uuid(1)), 0);
+    }
+    let held: Vec<_> = stage.history().iter().map(|lease| lease["resource"].to_string()).collect();
+    assert_eq!(held, ["\"server:git\"", "\"sops:monitoring\""], "one for each that was called");
 }
