@@ -27,7 +27,7 @@ pub enum StoreVerbs {
     Check(Plain),
     /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
     #[command(
-        after_help = "Examples:\n  locked store print-sql > locked.sql\n  locked store print-sql --compat > compat.sql"
+        after_help = "Example:\n  locked store print-sql > locked.sql\n  locked store print-sql --compat > compat.sql"
     )]
     PrintSql(PrintSqlVerb),
     /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
