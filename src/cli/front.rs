@@ -193,7 +193,8 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
-        Verb::Completions(verb) => super::completions::completions(verb.shell),
+        Verb::Init(verb) => super::init::init(&context, verb),
+        Verb::Completions(verb) => super::completions::completions(&context, verb),
     }
 }
 

@@ -14,6 +14,7 @@ mod find;
 mod front;
 mod held;
 mod history;
+mod init;
 mod options;
 mod overruled;
 mod restore;
