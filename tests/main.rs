@@ -18,6 +18,7 @@ mod faults;
 mod fuzz;
 mod git;
 mod holder;
+mod install;
 mod invocation;
 mod machines;
 mod naming;
