@@ -16,7 +16,8 @@
 #     --shell NAME       only for this one of bash, zsh, fish, powershell (repeatable; ready: those that are here)
 #     --sha256 HEX       the archive has this digest, whatever the file beside it says
 #
-# An older installation is replaced, also while it runs; nothing of a failed one is half there. Wants no root but for --system.
+# An older installation is replaced, also while it runs. What one that failed has put there is written down as well. Wants no root
+# but for --system.
 set -eu
 umask 022
 : "${HOME:?install: HOME is not set, and says where to}"
@@ -29,7 +30,7 @@ main() {
     share=$prefix/share
     manifest=$DESTDIR$share/locked/manifest
     stage=$(mktemp -d "${TMPDIR:-/tmp}/locked-install.XXXXXX")
-    trap 'rm -rf "$stage"' EXIT
+    trap leave EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
     find_tree
@@ -41,18 +42,32 @@ main() {
     if [ -n "$DESTDIR" ]; then mkdir -p "$DESTDIR"; fi
     : >"$stage/manifest"
     keep_what_is_listed
+    placing=yes
     install_all
     if [ "$modify_path" = yes ]; then modify_path; fi
     forget_what_is_gone
-    put_manifest
+    put_manifest "$stage/manifest"
+    placing=no
     say "$version is in $DESTDIR$prefix/bin"
     if [ "$shims" = yes ]; then install_shims; fi
     if [ -z "$DESTDIR" ]; then tell_about_path; fi
 }
 
+# Whatever stopped us: what lies there is listed, so that it can be taken away.
+leave() {
+    status=$?
+    trap - EXIT
+    if [ "$placing" = yes ] && [ -d "${manifest%/*}" ]; then
+        cat "$stage/before" >>"$stage/manifest"
+        put_manifest "$stage/manifest" || true
+    fi
+    rm -rf "$stage"
+    exit "$status"
+}
+
 read_options() {
     source=here archive='' from='' binary='' digest='' shells='' shims=no modify_path=no
-    prefix=$HOME/.local whole=no DESTDIR=${DESTDIR-}
+    prefix=$HOME/.local whole=no placing=no DESTDIR=${DESTDIR-}
     while [ $# -gt 0 ]; do
         case $1 in
         --archive | --from | --binary | --prefix | --shell | --sha256)
@@ -201,6 +216,8 @@ keep_what_is_listed() {
 }
 
 install_all() {
+    # First what takes all of it away again.
+    place "$tree/install/uninstall.sh" "$share/locked/uninstall.sh" 0755
     place "$binary" "$prefix/bin/locked" 0755
     for page in "$tree"/install/man/*.[1-9]; do
         place "$page" "$share/man/man${page##*.}/${page##*/}" 0644
@@ -215,13 +232,13 @@ install_all() {
     for snippet in "$tree"/shims/shell/*; do
         place "$snippet" "$share/locked/shell/${snippet##*/}" 0644
     done
-    place "$tree/install/uninstall.sh" "$share/locked/uninstall.sh" 0755
 }
 
 # place FILE WHERE MODE: by renaming, so that there is always the old one or the new one, and one that runs goes on.
 place() {
     make_directory "$(dirname "$2")"
     new=$DESTDIR$(dirname "$2")/.new.$$
+    if [ -d "$DESTDIR$2" ]; then give_up 73 "there is a directory in the place of $DESTDIR$2" 'move it away, and run this again'; fi
     if ! { cp "$1" "$new" && chmod "$3" "$new" && mv -f "$new" "$DESTDIR$2"; }; then
         rm -f "$new"
         give_up 73 "could not write $DESTDIR$2" 'is the disk full?'
@@ -250,8 +267,9 @@ forget_what_is_gone() {
     done <"$stage/before"
 }
 
+# put_manifest FILE
 put_manifest() {
-    LC_ALL=C sort -u "$stage/manifest" >"$stage/sorted"
+    LC_ALL=C sort -u "$1" >"$stage/sorted"
     new=$DESTDIR$share/locked/.new.$$
     cp "$stage/sorted" "$new" && chmod 0644 "$new" && mv -f "$new" "$manifest"
 }

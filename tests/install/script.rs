@@ -161,6 +161,20 @@ fn what_cannot_be_is_refused_with_the_next_step_and_nothing_is_installed() {
     }
 }
 
+/// Something stands in the way of the last file but one: what came before it is listed, and goes again.
+#[test]
+fn what_a_failed_installation_left_goes_as_well() {
+    let world = World::new();
+    let small = small(&world).display().to_string();
+    fs::create_dir_all(home(&world).join(".local/share/locked/shell/powershell.ps1/mine")).expect("directory");
+    let before = tree(&home(&world));
+    let said = says(&mut install(&world, &["--binary", &small]), 73);
+    assert!(said.contains("a directory in the place of") && said.contains("powershell.ps1"), "{said}");
+    assert!(home(&world).join(".local/bin/locked").exists());
+    says(&mut uninstall(&world), 0);
+    assert_eq!(tree(&home(&world)), before);
+}
+
 /// The help is the head of the script, and names every option that the script knows; so does its counterpart for Windows.
 #[test]
 fn both_installers_have_the_same_options_and_tell_them() {
