@@ -29,6 +29,13 @@ fn is_current(path: &str, content: &str) {
 fn the_man_pages_are_current() {
     is_current("man/locked.1", &crate::cli::manual::page());
     is_current("man/locked.toml.5", &crate::cli::manual::settings());
+    let known = [".TH", ".SH", ".SS", ".TP", ".B", ".BR", ".PP", ".nf", ".fi", ".br", ".\\\""];
+    for page in [crate::cli::manual::page(), crate::cli::manual::settings()] {
+        assert!(page.is_ascii());
+        for request in page.lines().filter(|line| line.starts_with(['.', '\''])) {
+            assert!(known.contains(&request.split(' ').next().expect("a word")), "no request of roff: {request}");
+        }
+    }
 }
 
 /// The scripts are written by hand, and compiled in.

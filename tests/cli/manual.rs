@@ -37,9 +37,9 @@ pub(crate) fn settings() -> String {
     page.section("NAME");
     page.line("locked.toml \\- settings of locked");
     page.section("SYNOPSIS");
-    page.line(
-        ".nf\n/etc/locked/config.toml\n/etc/locked/config.d/*.toml\n~/.config/locked/config.toml\n.locked.toml\n.fi",
-    );
+    page.line(".nf");
+    page.text("/etc/locked/config.toml\n/etc/locked/config.d/*.toml\n~/.config/locked/config.toml\n.locked.toml");
+    page.line(".fi");
     page.section("DESCRIPTION");
     page.text(
         "The files are TOML; the later in this order the stronger. Variables (LOCKED_TTL) and options (--ttl) are stronger than all of \
@@ -56,11 +56,13 @@ pub(crate) fn settings() -> String {
         page.line(".TP");
         page.line(&format!(".B {}", key.name().replace('-', "\\-")));
         page.text(key.about());
+        page.line(".br");
         match key.ready() {
             Some(ready) => page.text(&format!("Ready: {}.", ready.toml())),
             None if !key.is_table() => page.text(&format!("Example: {}", key.example())),
             None => {}
         }
+        page.line(".br");
         page.text(&format!("Untrusted: {}.", key.before_trust()));
     }
     page.section("EXAMPLE");
@@ -87,7 +89,7 @@ impl Page {
 
     /// Text, with what roff would take for its own made plain.
     fn text(&mut self, text: &str) {
-        let plain = text.replace('\\', "\\e").replace('-', "\\-");
+        let plain: String = text.replace('\\', "\\e").replace('-', "\\-").chars().map(plain).collect();
         for line in plain.lines() {
             match line.trim() {
                 "" => self.line(".PP"),
@@ -132,6 +134,11 @@ impl Page {
         self.text(&text.lines().skip(1).collect::<Vec<_>>().join("\n"));
         self.line(".fi");
     }
+}
+
+/// Letters beyond ASCII by their number: not every roff reads UTF-8.
+fn plain(letter: char) -> String {
+    if letter.is_ascii() { letter.to_string() } else { format!("\\[u{:04X}]", u32::from(letter)) }
 }
 
 fn spelled(arg: &Arg) -> String {
