@@ -75,3 +75,46 @@ fn outside_of_a_repository_there_is_no_place_for_it() {
     assert!(said.contains("no git repository") && said.contains("next:  git init"), "{said}");
     assert!(fs::read_dir(world.work()).expect("work").next().is_none());
 }
+
+/// On a terminal of its own: answers every question with this, and shows what was said.
+const ON_A_TERMINAL: &str = r"
+import os, pty, sys
+child, screen = pty.fork()
+if child == 0: os.execv(sys.argv[2], sys.argv[2:])
+said, answered = b'', 0
+while True:
+    try: part = os.read(screen, 1024)
+    except OSError: break
+    if not part: break
+    said += part
+    while said.count(b'[y/N] ') > answered:
+        answered += 1
+        os.write(screen, sys.argv[1].encode() + b'\n')
+sys.stdout.buffer.write(said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+";
+
+#[test]
+fn on_a_terminal_each_offer_is_asked_for_and_only_a_yes_is_one() {
+    for (answer, done) in [("n", false), ("", false), ("y", true)] {
+        let stage = Stage::new();
+        let listed: Value = json(stage.world.locked().args(["init", "--json"]));
+        let offers = listed["offers"].as_array().expect("a list").len();
+        let shims = stage.world.root().join("shims");
+        let mut command = stage.world.command("python3");
+        command.args(["-c", ON_A_TERMINAL, answer, env!("CARGO_BIN_EXE_locked"), "init"]);
+        let said = silent(command.env("LOCKED_SHIMS_DIR", &shims));
+        assert_eq!(said.matches("[y/N] ").count(), offers, "{said}");
+        assert_eq!(said.matches("next:  ").count(), if done { 0 } else { offers }, "{said}");
+        assert_eq!(shims.exists(), done && said.contains("locked shims install"), "{said}");
+    }
+}
+
+#[test]
+fn yes_does_all_that_is_offered() {
+    let stage = Stage::new();
+    let mut command = stage.world.locked();
+    command.args(["init", "--yes", "--json"]).env("LOCKED_SHIMS_DIR", stage.world.root().join("shims"));
+    let answer: Value = json(&mut command);
+    assert!(answer["offers"].as_array().expect("a list").iter().all(|offer| offer["done"] == true), "{answer}");
+}
