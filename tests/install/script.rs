@@ -161,6 +161,34 @@ fn what_cannot_be_is_refused_with_the_next_step_and_nothing_is_installed() {
     }
 }
 
+/// Shims lead to what was installed, and would be tools that do not start without it; another's stay.
+#[test]
+fn shims_come_and_go_with_the_installation() {
+    let world = World::new();
+    let shims = world.root().join("shims");
+    let installs = |words: &[&str]| {
+        let mut command = install(&world, &["--binary", env!("CARGO_BIN_EXE_locked")]);
+        command.args(words).env("LOCKED_SHIMS_DIR", &shims);
+        command
+    };
+    if locked::cli::definition().find_subcommand("shims").is_none() {
+        let said = says(&mut installs(&["--shims"]), 69);
+        assert!(said.contains("has no shims"), "{said}");
+        return;
+    }
+    let said = says(&mut installs(&["--shims"]), 0);
+    let binary = fs::canonicalize(home(&world).join(".local/bin/locked")).expect("there");
+    assert_eq!(fs::canonicalize(shims.join("sops")).expect("a shim"), binary);
+    assert!(said.contains("hash -r"), "{said}");
+    says(uninstall(&world).env("LOCKED_SHIMS_DIR", &shims), 0);
+    assert!(!shims.join("sops").exists());
+    says(&mut installs(&[]), 0);
+    fs::create_dir_all(&shims).expect("directory");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_locked"), shims.join("sops")).expect("linked");
+    says(uninstall(&world).env("LOCKED_SHIMS_DIR", &shims), 0);
+    assert!(shims.join("sops").exists(), "that of another installation");
+}
+
 /// Something stands in the way of the last file but one: what came before it is listed, and goes again.
 #[test]
 fn what_a_failed_installation_left_goes_as_well() {
