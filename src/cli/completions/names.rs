@@ -11,12 +11,15 @@ use crate::config::{Address, Key};
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::store::{self, HistoryFilter, Store};
+use crate::terms::parse_duration;
 
 use super::line::Names;
 
 /// How long a store may take. A person who waits longer for a Tab believes that the shell hangs; what is left of a tenth
 /// of a second is for starting and for the settings.
 const BOUND: Duration = Duration::from_millis(60);
+/// Who has a slow store and patience may say how long (`LOCKED_COMPLETE_WITHIN`), but not longer than this.
+const LONGEST: Duration = Duration::from_secs(10);
 /// So many ended leases are looked at.
 const MOST: u32 = 500;
 
@@ -32,13 +35,15 @@ pub(super) fn names(context: &Context, which: Names) -> Vec<String> {
 /// A store that is asked in a thread of its own, which ends with us: nothing that it waits for holds us up.
 fn of_store(context: &Context, which: Names) -> BTreeSet<String> {
     let Some(mut store) = store_at_hand(context) else { return BTreeSet::new() };
+    let said = env_of(context)("LOCKED_COMPLETE_WITHIN");
+    let bound = said.and_then(|text| parse_duration(text.to_str()?).ok()).map_or(BOUND, |bound| bound.min(LONGEST));
     let (tell, told) = mpsc::channel();
     let ask = move || {
-        let held = store.leases(None, BOUND).unwrap_or_default();
+        let held = store.leases(None, bound).unwrap_or_default();
         let past = match which {
             Names::Held => Vec::new(),
             Names::Known => {
-                store.history(&HistoryFilter { name: None, since: None, limit: Some(MOST) }, BOUND).unwrap_or_default()
+                store.history(&HistoryFilter { name: None, since: None, limit: Some(MOST) }, bound).unwrap_or_default()
             }
         };
         let held = held.into_iter().map(|lease| lease.resource.name.to_string());
@@ -47,7 +52,7 @@ fn of_store(context: &Context, which: Names) -> BTreeSet<String> {
     };
     // No thread, no names.
     match std::thread::Builder::new().spawn(ask) {
-        Ok(_thread) => told.recv_timeout(BOUND).unwrap_or_default(),
+        Ok(_thread) => told.recv_timeout(bound).unwrap_or_default(),
         Err(_) => BTreeSet::new(),
     }
 }
