@@ -21,6 +21,7 @@ mod fuzz;
 mod git;
 mod holder;
 mod hooks;
+mod install;
 mod invocation;
 mod machines;
 mod naming;

@@ -230,7 +230,8 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
         Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
         Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
-        Verb::Completions(verb) => super::completions::completions(verb.shell),
+        Verb::Init(verb) => super::init::init(&context, verb),
+        Verb::Completions(verb) => super::completions::completions(&context, verb),
     }
 }
 

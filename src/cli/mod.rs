@@ -18,6 +18,7 @@ mod held;
 mod history;
 mod hooks;
 mod ledger;
+mod init;
 mod options;
 mod overruled;
 mod restore;

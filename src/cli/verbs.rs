@@ -100,6 +100,9 @@ pub enum Verb {
     /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
     #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
     Audit(AuditVerb),
+    /// Set a repository up: write a commented .locked.toml, and offer what else there is
+    #[command(after_help = "Example:\n  locked init")]
+    Init(Init),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),
@@ -263,11 +266,25 @@ pub struct Steal {
     pub json: bool,
 }
 
+/// `locked init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Do all that is offered, and ask nothing
+    #[arg(short, long)]
+    pub yes: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `locked completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+    /// What the script asks: the words behind `locked`, as far as they are typed
+    #[arg(last = true, hide = true)]
+    pub line: Vec<OsString>,
 }
 
 fn name() -> impl clap::builder::TypedValueParser<Value = ResourceName> {
