@@ -178,7 +178,7 @@ pub trait Store {
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
 
     /// The receipts that name one of these contents as their result, in this scope and under whatever path: of each path
-    /// and content the newest, in no order. Who has more contents than [`MOST_CONTENTS`] asks several times.
+    /// and content the newest, in no order; one that a person has accepted as a base is proven by nothing and does not count. Who has more contents than [`MOST_CONTENTS`] asks several times.
     ///
     /// # Errors
     /// The store could not answer; more was asked at once than it takes.

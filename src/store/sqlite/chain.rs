@@ -39,8 +39,9 @@ pub(super) fn receipts_of(
     let blobs = contents.blobs.iter().map(|blob| ("blob", blob.as_str()));
     let mut found: Vec<StoredReceipt> = Vec::new();
     for (column, content) in digests.chain(blobs) {
-        let mut statement =
-            connection.prepare_cached(&format!("{LINK} where scope = ?1 and {column} = ?2 order by id desc"))?;
+        let mut statement = connection.prepare_cached(&format!(
+            "{LINK} where scope = ?1 and {column} = ?2 and kind <> 'accepted' order by id desc"
+        ))?;
         for receipt in statement.query_map((&scope.0, content), link)? {
             let receipt = receipt?;
             // A content may be asked for by both of its names.

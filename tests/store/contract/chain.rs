@@ -1,6 +1,8 @@
 //! Chains of receipts, as those see them who ask for a file or for a content.
 
-use locked::store::{Contents, Ended, Ending, MOST_CONTENTS, Receipt, Release, Request, Settlement, Store};
+use locked::store::{
+    Contents, Ended, Ending, MOST_CONTENTS, Receipt, ReceiptKind, Release, Request, Settlement, Store,
+};
 use locked::terms::{Digest, Scope};
 
 use super::World;
@@ -60,6 +62,8 @@ pub(crate) fn what_has_a_receipt_is_found_by_either_name_under_whatever_path(wor
         &["a"],
         vec![Receipt { scope: Scope("elsewhere".to_owned()), ..receipt("a", "a.env", "1", "7") }],
     );
+    let word = Receipt { kind: ReceiptKind::Accepted, ..receipt("a", "a.env", "2", "6") };
+    writes(&mut *store, &["a"], vec![word]);
     let mut asked = |digests: &[&str], blobs: &[&str]| {
         let digests = digests.iter().map(|it| digest(it)).collect();
         let contents = Contents { digests, blobs: blobs.iter().map(|it| (*it).to_owned()).collect() };
@@ -74,7 +78,7 @@ pub(crate) fn what_has_a_receipt_is_found_by_either_name_under_whatever_path(wor
     assert_eq!(asked(&[], &["b2", "b9"]), two);
     assert_eq!(asked(&["2"], &["b2"]), two, "once, by whichever name");
     assert_eq!(asked(&["3"], &["b2"]), [link("a.env", "2", "3"), two[0].clone(), two[1].clone()]);
-    assert_eq!(asked(&["1", "7"], &["b3", ""]), [], "a base is no result, and another scope is another matter");
+    assert_eq!(asked(&["1", "6", "7"], &["b3", ""]), [], "a base is no result, and another scope is another matter");
     assert_eq!(asked(&[], &[]), []);
 }
 

@@ -25,6 +25,7 @@ language sql stable as $body$
 $body$;
 
 -- The receipts of these contents, by digest or by git's name, under whatever path: of each path and content the newest.
+-- That a person has accepted a version as a base proves nothing of it.
 create or replace function @schema@.receipts_of_v1(scope text, digests jsonb default '[]', blobs jsonb default '[]') returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
 declare
@@ -35,6 +36,6 @@ begin
   select coalesce(array_agg(b), '{}') into stored from jsonb_array_elements_text(@schema@.records('blobs', blobs, 1000)) b;
   return (select coalesce(jsonb_agg(@schema@.link(x)), '[]')
     from (select distinct on (r.path, r.new) r.* from @schema@.receipts r
-           where r.scope = receipts_of_v1.scope and (r.new = any (named) or r.blob = any (stored))
+           where r.scope = receipts_of_v1.scope and (r.new = any (named) or r.blob = any (stored)) and r.kind <> 'accepted'
            order by r.path, r.new, r.id desc limit 10000) x);
 end $body$;
