@@ -5,6 +5,7 @@
 mod world;
 
 mod architecture;
+mod board;
 mod canary;
 mod cli;
 mod compose;
@@ -19,16 +20,20 @@ mod faults;
 mod fuzz;
 mod git;
 mod holder;
+mod hooks;
+mod install;
 mod invocation;
 mod machines;
 mod naming;
 mod policy;
 mod program;
+mod readme;
 mod remote;
 mod rules;
 mod run;
 mod seam;
 mod shell;
+mod shims;
 mod state;
 mod store;
 mod supervise;

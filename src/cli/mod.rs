@@ -6,17 +6,24 @@
 
 mod acquire;
 mod alive;
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod explain;
 mod find;
+mod findings;
 mod front;
 mod held;
 mod history;
+mod hooks;
+mod ledger;
+mod init;
 mod options;
 mod overruled;
 mod restore;
+mod session;
+mod shims;
 mod status;
 mod steal;
 mod store;
