@@ -221,6 +221,10 @@ drop function if exists "locked".acquire_otherwise(
 drop function if exists "locked".acquire_v1(
   uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
 
+-- Whether a content has a receipt, whatever its path.
+create index receipt_new on "locked".receipts (scope, new);
+create index receipt_blob on "locked".receipts (scope, blob) where blob is not null;
+
 
 -- Which sessions work on what, in their own words.
 create table "locked".sessions (
@@ -823,6 +827,47 @@ begin
   return '{"answer": "left"}';
 end $body$;
 
+-- The chains of receipts: read whole, by their newest link, or by content.
+
+create or replace function "locked".link(r "locked".receipts) returns jsonb
+language sql stable as $body$
+  select jsonb_build_object('scope', r.scope, 'path', r.path, 'base', r.base, 'new', r.new, 'blob', r.blob,
+    'branch', r.branch, 'host', r.host, 'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind,
+    'at', "locked".ms(r.at))
+$body$;
+
+-- The chain of one path, newest first.
+create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg("locked".link(x) order by x.id desc), '[]')
+    from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
+           order by r.id desc limit most) x
+$body$;
+
+-- The newest version of each of these files, null where its path has no chain. Who is granted a lease asks under its locks:
+-- an answer from before them could be old.
+create or replace function "locked".heads(files jsonb) returns jsonb
+language sql stable as $body$
+  select coalesce(jsonb_agg((select r.new from "locked".receipts r
+           where r.scope = f.f ->> 'scope' and r.path = f.f ->> 'key' order by r.id desc limit 1) order by f.n), '[]')
+    from jsonb_array_elements(files) with ordinality f(f, n)
+$body$;
+
+-- The receipts of these contents, by digest or by git's name, under whatever path: of each path and content the newest.
+create or replace function "locked".receipts_of_v1(scope text, digests jsonb default '[]', blobs jsonb default '[]') returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  named text[];
+  stored text[];
+begin
+  select coalesce(array_agg(d), '{}') into named from jsonb_array_elements_text("locked".records('digests', digests, 1000)) d;
+  select coalesce(array_agg(b), '{}') into stored from jsonb_array_elements_text("locked".records('blobs', blobs, 1000)) b;
+  return (select coalesce(jsonb_agg("locked".link(x)), '[]')
+    from (select distinct on (r.path, r.new) r.* from "locked".receipts r
+           where r.scope = receipts_of_v1.scope and (r.new = any (named) or r.blob = any (stored))
+           order by r.path, r.new, r.id desc limit 10000) x);
+end $body$;
+
 -- A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
 
 -- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
@@ -900,7 +945,7 @@ create or replace function "locked".give(
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
-    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb);
+    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb, 'heads', "locked".heads(q.files));
   n "locked".leases%rowtype;
 begin
   if (select count(*) >= 10000 from (
@@ -1113,7 +1158,7 @@ begin
     before := case when waited_for then "locked".ahead(names, scopes, ours, above, place, t) else '{}' end;
 
     if 'ours' = all (fates) then
-      return "locked".read_back(live, t);
+      return "locked".read_back(live, t) || jsonb_build_object('heads', "locked".heads(q.files));
     end if;
     if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
       continue when pass = 1;
@@ -1583,7 +1628,8 @@ create or replace function "locked".take_free(
     returning 1)
   select jsonb_build_object('answer', 'granted', 'lasts_ms', lasts,
     'tokens', jsonb_build_array(jsonb_build_object('name', of_name, 'scope', of_scope, 'token', of_token)),
-    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb)
+    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb,
+    'heads', case when files = '[]' then files else "locked".heads(files) end)
   from entered
 $body$;
 
@@ -1870,16 +1916,6 @@ begin
            where l.ended_at is not null and (history_v1.name is null or l.name = history_v1.name) and l.ended_at >= since
            order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
 end $body$;
-
--- The chain of one path, newest first.
-create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
-language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
-  select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
-      'branch', x.branch, 'host', x.host, 'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind,
-      'at', "locked".ms(x.at)) order by x.id desc), '[]')
-    from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
-           order by r.id desc limit most) x
-$body$;
 
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.
 create or replace function "locked".standing_v1(grants uuid[]) returns jsonb
@@ -2430,7 +2466,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '4')
+insert into "locked".meta (key, value) values ('version', '5')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

@@ -43,7 +43,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Ex
 
 /// What a wrapped command got from its `locked`: names and tokens. The tokens are compared with the store's, so that a
 /// stale environment proves nothing.
-fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
+pub(super) fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
     let words = |name: &str| {
         let text = context.invocation.var(name).unwrap_or_default();
         text.to_string_lossy().split(' ').map(str::to_owned).collect::<Vec<_>>()

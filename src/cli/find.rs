@@ -19,6 +19,7 @@ const VERBS: [&str; 20] = [
     "explain",
     "restore",
     "steal",
+    "shims",
     "completions",
     "help",
     // Reserved by the design for later versions.
@@ -27,7 +28,6 @@ const VERBS: [&str; 20] = [
     "doctor",
     "audit",
     "session",
-    "shims",
     "hooks",
     "agents",
 ];

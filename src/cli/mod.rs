@@ -6,18 +6,23 @@
 
 mod acquire;
 mod alive;
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod explain;
 mod find;
+mod findings;
 mod front;
 mod held;
 mod history;
+mod hooks;
+mod ledger;
 mod options;
 mod overruled;
 mod restore;
 mod session;
+mod shims;
 mod status;
 mod steal;
 mod store;

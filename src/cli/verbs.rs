@@ -12,11 +12,18 @@ use crate::terms::{ResourceName, parse_duration};
 use super::options::RunOptions;
 
 mod config;
+mod hooks;
 mod session;
+mod shims;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
+pub(super) use hooks::{AuditVerb, HookVerb, HooksVerb, HooksVerbs};
 pub(super) use session::{BeginVerb, EndVerb, ListVerb, SessionVerb, SessionVerbs};
+pub(super) use shims::{
+    ExecVerb, InstallVerb as InstallShimsVerb, ListVerb as ListShimsVerb, Place as ShimPlace, RemoveVerb, ShimsVerb,
+    ShimsVerbs,
+};
 pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
@@ -84,6 +91,15 @@ pub enum Verb {
     /// Show what the settings are, and trust those of a repository
     #[command(after_help = "Example:\n  locked config show")]
     Config(ConfigVerb),
+    /// Stand in front of programs, so that nobody need type `locked`
+    #[command(after_help = "Example:\n  locked shims install")]
+    Shims(ShimsVerb),
+    /// Keep git from taking in SOPS files that are plaintext, broken, or written without locked
+    #[command(after_help = "Example:\n  locked hooks install")]
+    Hooks(HooksVerb),
+    /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
+    #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
+    Audit(AuditVerb),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),

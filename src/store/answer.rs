@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::terms::{FencingToken, GrantId, Resource};
+use crate::terms::{Digest, FencingToken, GrantId, Resource};
 
 use super::{FileRecord, LeaseState, LeaseView, Live, Word};
 
@@ -43,6 +43,9 @@ pub struct Granted {
     pub carried: Vec<Unsettled>,
     /// Words that others left for this session ([`Board::leave_word`](super::Board::leave_word)): to be said once.
     pub words: Vec<Word>,
+    /// The newest version of each file of the request by its chain of receipts, in the request's order; none where the path
+    /// has no chain. None as a whole when the store did not say (a schema of before): then the chain is to be asked for.
+    pub heads: Option<Vec<Option<Digest>>>,
 }
 
 /// A lease that ended without settling.

@@ -1,6 +1,7 @@
 //! What every store promises, as timelines. A store joins by a [`World`] and one line: `every_promise!(MyWorld::new())`.
 
 pub(crate) mod board;
+pub(crate) mod chain;
 pub(crate) mod debt;
 pub(crate) mod exclusion;
 pub(crate) mod expiry;
@@ -91,6 +92,10 @@ macro_rules! every_promise {
             settling: a_set_is_settled_whole_or_not_at_all;
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
+            chain: who_is_granted_a_file_is_told_its_newest_version;
+            chain: a_lost_answer_tells_the_newest_versions_as_well;
+            chain: what_has_a_receipt_is_found_by_either_name_under_whatever_path;
+            chain: more_than_one_question_may_hold_is_refused;
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             settling: a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back;
             settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;

@@ -11,7 +11,7 @@ use crate::store::{
     Acquisition, Ahead, Became, Blocker, FileRecord, Granted, Live, Release, Renewal, Revocation, StoreError,
     Unsettled, Victim,
 };
-use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope};
+use crate::terms::{Digest, FencingToken, GrantId, Resource, ResourceName, Scope};
 
 use super::board::Left;
 use super::seen::Seen;
@@ -109,6 +109,9 @@ pub(super) enum Acquired {
         /// Most have none, and a schema of before never.
         #[serde(default)]
         words: Vec<Left>,
+        /// A schema of before does not say it.
+        #[serde(default)]
+        heads: Option<Vec<Option<String>>>,
     },
     Busy {
         blockers: Vec<InTheWay>,
@@ -120,7 +123,7 @@ pub(super) enum Acquired {
 impl Acquired {
     pub(super) fn read(self) -> Result<Acquisition, StoreError> {
         Ok(match self {
-            Self::Granted { tokens, lasts_ms, unsettled, carried, reclaimed, adopted, words } => {
+            Self::Granted { tokens, lasts_ms, unsettled, carried, reclaimed, adopted, heads, words } => {
                 let token = |it: Token| Ok((resource(&it.name, it.scope)?, FencingToken(it.token)));
                 Acquisition::Granted(Granted {
                     tokens: tokens.into_iter().map(token).collect::<Result<_, StoreError>>()?,
@@ -130,6 +133,7 @@ impl Acquired {
                     adopted: adopted.into_iter().map(|it| resource(&it.name, it.scope)).collect::<Result<_, _>>()?,
                     carried: carried.into_iter().map(Owed::read).collect::<Result<_, _>>()?,
                     words: words.into_iter().map(Left::read).collect(),
+                    heads: heads.map(|heads| heads.into_iter().map(|head| head.map(Digest::from)).collect()),
                 })
             }
             Self::Busy { blockers, ahead, deadlock } => {

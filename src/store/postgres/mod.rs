@@ -37,8 +37,8 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Board, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release,
-    Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt,
+    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -178,6 +178,16 @@ impl Store for PostgresStore {
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
         let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
         let rows: Vec<seen::Link> = self.ask(call, limit)?;
+        Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+
+    fn receipts_of(
+        &mut self,
+        scope: &Scope,
+        contents: &Contents,
+        limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError> {
+        let rows: Vec<seen::Link> = self.ask(words::receipts_of(scope, contents.bounded()?), limit)?;
         Ok(rows.into_iter().map(seen::Link::read).collect())
     }
 }

@@ -9,20 +9,22 @@ use std::fmt;
 use crate::terms::Scope;
 
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("schema/0001_ledger.sql"),
     include_str!("schema/0002_waits.sql"),
     include_str!("schema/0003_ways_to_end.sql"),
-    include_str!("schema/0004_board.sql"),
+    include_str!("schema/0004_receipts_by_content.sql"),
+    include_str!("schema/0005_board.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 18] = [
+const FUNCTIONS: [&str; 19] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
     include_str!("schema/nest.sql"),
     include_str!("schema/queue.sql"),
+    include_str!("schema/chain.sql"),
     include_str!("schema/grant.sql"),
     include_str!("schema/acquire.sql"),
     include_str!("schema/request.sql"),

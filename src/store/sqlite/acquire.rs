@@ -10,6 +10,7 @@ use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreErr
 use crate::terms::{FencingToken, GrantId, Resource};
 
 use super::board;
+use super::chain;
 use super::cycle;
 use super::debt;
 use super::fate::{Fate, fate};
@@ -55,7 +56,7 @@ fn under_lock(connection: &Connection, request: &Request, now: &Now) -> Result<A
     }
     let situation = Situation::of(connection, request, now)?;
     if situation.is_read_back() {
-        return situation.read_back(now);
+        return situation.read_back(connection, request, now);
     }
     for ticket in &situation.silent {
         queue::remove(connection, ticket.id)?;
@@ -242,8 +243,9 @@ impl Situation {
         self.wanted.iter().any(|it| it.fate() == Some(Fate::Blocks) && matches!(it.nest, Standing::MayJoin(_)))
     }
 
-    fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
+    fn read_back(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let mut granted = nothing(Duration::MAX);
+        granted.heads = Some(chain::heads(connection, &request.files)?);
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()) {
             granted.tokens.push((row.resource.clone(), FencingToken(row.token)));
             granted.lasts = granted.lasts.min(row.expires_in(now).unwrap_or(span(row.ttl_ms)));
@@ -261,6 +263,7 @@ impl Situation {
     fn grant(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let lasts = request.first_grant.min(request.ttl);
         let mut granted = nothing(lasts);
+        granted.heads = Some(chain::heads(connection, &request.files)?);
         for wanted in &self.wanted {
             if let (Some((row, Fate::Join)), Standing::MayJoin(below)) = (&wanted.row, &wanted.nest) {
                 nest::join(connection, row, *below, request)?;
@@ -300,5 +303,6 @@ fn nothing(lasts: Duration) -> Granted {
         adopted: vec![],
         carried: vec![],
         words: vec![],
+        heads: None,
     }
 }

@@ -75,7 +75,7 @@ create or replace function @schema@.give(
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
-    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb);
+    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb, 'heads', @schema@.heads(q.files));
   n @schema@.leases%rowtype;
 begin
   if (select count(*) >= 10000 from (

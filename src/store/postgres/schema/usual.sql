@@ -57,7 +57,8 @@ create or replace function @schema@.take_free(
     returning 1)
   select jsonb_build_object('answer', 'granted', 'lasts_ms', lasts,
     'tokens', jsonb_build_array(jsonb_build_object('name', of_name, 'scope', of_scope, 'token', of_token)),
-    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb)
+    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb,
+    'heads', case when files = '[]' then files else @schema@.heads(files) end)
   from entered
 $body$;
 
