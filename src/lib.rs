@@ -24,6 +24,7 @@
 //! | [`settle`] | what becomes of the lease (pure) |
 //! | [`exit`] | every exit status |
 //! | [`run`] | the story: all of the above as one function |
+//! | [`shims`] | links that stand in front of programs on PATH |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
 //! | [`audit`] | what git is about to take in, or has taken in |
@@ -52,6 +53,7 @@ pub mod run;
 pub mod seam;
 pub mod settle;
 pub mod shell;
+pub mod shims;
 pub mod state;
 pub mod store;
 pub mod supervise;

@@ -19,9 +19,6 @@ _locked() {
             locked,acquire)
                 cmd="locked__subcmd__acquire"
                 ;;
-            locked,audit)
-                cmd="locked__subcmd__audit"
-                ;;
             locked,check)
                 cmd="locked__subcmd__check"
                 ;;
@@ -40,9 +37,6 @@ _locked() {
             locked,history)
                 cmd="locked__subcmd__history"
                 ;;
-            locked,hooks)
-                cmd="locked__subcmd__hooks"
-                ;;
             locked,release)
                 cmd="locked__subcmd__release"
                 ;;
@@ -54,6 +48,9 @@ _locked() {
                 ;;
             locked,run)
                 cmd="locked__subcmd__run"
+                ;;
+            locked,shims)
+                cmd="locked__subcmd__shims"
                 ;;
             locked,status)
                 cmd="locked__subcmd__status"
@@ -91,9 +88,6 @@ _locked() {
             locked__subcmd__help,acquire)
                 cmd="locked__subcmd__help__subcmd__acquire"
                 ;;
-            locked__subcmd__help,audit)
-                cmd="locked__subcmd__help__subcmd__audit"
-                ;;
             locked__subcmd__help,check)
                 cmd="locked__subcmd__help__subcmd__check"
                 ;;
@@ -112,9 +106,6 @@ _locked() {
             locked__subcmd__help,history)
                 cmd="locked__subcmd__help__subcmd__history"
                 ;;
-            locked__subcmd__help,hooks)
-                cmd="locked__subcmd__help__subcmd__hooks"
-                ;;
             locked__subcmd__help,release)
                 cmd="locked__subcmd__help__subcmd__release"
                 ;;
@@ -126,6 +117,9 @@ _locked() {
                 ;;
             locked__subcmd__help,run)
                 cmd="locked__subcmd__help__subcmd__run"
+                ;;
+            locked__subcmd__help,shims)
+                cmd="locked__subcmd__help__subcmd__shims"
                 ;;
             locked__subcmd__help,status)
                 cmd="locked__subcmd__help__subcmd__status"
@@ -145,20 +139,20 @@ _locked() {
             locked__subcmd__help__subcmd__config,trust)
                 cmd="locked__subcmd__help__subcmd__config__subcmd__trust"
                 ;;
-            locked__subcmd__help__subcmd__hooks,install)
-                cmd="locked__subcmd__help__subcmd__hooks__subcmd__install"
+            locked__subcmd__help__subcmd__shims,exec)
+                cmd="locked__subcmd__help__subcmd__shims__subcmd__exec"
                 ;;
-            locked__subcmd__help__subcmd__hooks,print)
-                cmd="locked__subcmd__help__subcmd__hooks__subcmd__print"
+            locked__subcmd__help__subcmd__shims,install)
+                cmd="locked__subcmd__help__subcmd__shims__subcmd__install"
                 ;;
-            locked__subcmd__help__subcmd__hooks,run)
-                cmd="locked__subcmd__help__subcmd__hooks__subcmd__run"
+            locked__subcmd__help__subcmd__shims,list)
+                cmd="locked__subcmd__help__subcmd__shims__subcmd__list"
                 ;;
-            locked__subcmd__help__subcmd__hooks,status)
-                cmd="locked__subcmd__help__subcmd__hooks__subcmd__status"
+            locked__subcmd__help__subcmd__shims,path)
+                cmd="locked__subcmd__help__subcmd__shims__subcmd__path"
                 ;;
-            locked__subcmd__help__subcmd__hooks,uninstall)
-                cmd="locked__subcmd__help__subcmd__hooks__subcmd__uninstall"
+            locked__subcmd__help__subcmd__shims,remove)
+                cmd="locked__subcmd__help__subcmd__shims__subcmd__remove"
                 ;;
             locked__subcmd__help__subcmd__store,check)
                 cmd="locked__subcmd__help__subcmd__store__subcmd__check"
@@ -178,41 +172,41 @@ _locked() {
             locked__subcmd__help__subcmd__store,prune)
                 cmd="locked__subcmd__help__subcmd__store__subcmd__prune"
                 ;;
-            locked__subcmd__hooks,help)
-                cmd="locked__subcmd__hooks__subcmd__help"
+            locked__subcmd__shims,exec)
+                cmd="locked__subcmd__shims__subcmd__exec"
                 ;;
-            locked__subcmd__hooks,install)
-                cmd="locked__subcmd__hooks__subcmd__install"
+            locked__subcmd__shims,help)
+                cmd="locked__subcmd__shims__subcmd__help"
                 ;;
-            locked__subcmd__hooks,print)
-                cmd="locked__subcmd__hooks__subcmd__print"
+            locked__subcmd__shims,install)
+                cmd="locked__subcmd__shims__subcmd__install"
                 ;;
-            locked__subcmd__hooks,run)
-                cmd="locked__subcmd__hooks__subcmd__run"
+            locked__subcmd__shims,list)
+                cmd="locked__subcmd__shims__subcmd__list"
                 ;;
-            locked__subcmd__hooks,status)
-                cmd="locked__subcmd__hooks__subcmd__status"
+            locked__subcmd__shims,path)
+                cmd="locked__subcmd__shims__subcmd__path"
                 ;;
-            locked__subcmd__hooks,uninstall)
-                cmd="locked__subcmd__hooks__subcmd__uninstall"
+            locked__subcmd__shims,remove)
+                cmd="locked__subcmd__shims__subcmd__remove"
                 ;;
-            locked__subcmd__hooks__subcmd__help,help)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__help"
+            locked__subcmd__shims__subcmd__help,exec)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__exec"
                 ;;
-            locked__subcmd__hooks__subcmd__help,install)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__install"
+            locked__subcmd__shims__subcmd__help,help)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__help"
                 ;;
-            locked__subcmd__hooks__subcmd__help,print)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__print"
+            locked__subcmd__shims__subcmd__help,install)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__install"
                 ;;
-            locked__subcmd__hooks__subcmd__help,run)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__run"
+            locked__subcmd__shims__subcmd__help,list)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__list"
                 ;;
-            locked__subcmd__hooks__subcmd__help,status)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__status"
+            locked__subcmd__shims__subcmd__help,path)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__path"
                 ;;
-            locked__subcmd__hooks__subcmd__help,uninstall)
-                cmd="locked__subcmd__hooks__subcmd__help__subcmd__uninstall"
+            locked__subcmd__shims__subcmd__help,remove)
+                cmd="locked__subcmd__shims__subcmd__help__subcmd__remove"
                 ;;
             locked__subcmd__store,check)
                 cmd="locked__subcmd__store__subcmd__check"
@@ -263,7 +257,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config hooks audit completions help"
+            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config shims completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -352,24 +346,6 @@ _locked() {
                     return 0
                     ;;
                 --wait)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__audit)
-            opts="-h --pre-receive --scope --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --scope)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -549,7 +525,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help)
-            opts="run explain status history acquire renew release check restore steal store config hooks audit completions help"
+            opts="run explain status history acquire renew release check restore steal store config shims completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,20 +539,6 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help__subcmd__acquire)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__audit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -716,90 +678,6 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        locked__subcmd__help__subcmd__hooks)
-            opts="install uninstall status print run"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__hooks__subcmd__install)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__hooks__subcmd__print)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__hooks__subcmd__run)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__hooks__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__help__subcmd__hooks__subcmd__uninstall)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         locked__subcmd__help__subcmd__release)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -845,6 +723,90 @@ _locked() {
         locked__subcmd__help__subcmd__run)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims)
+            opts="install list remove exec path"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims__subcmd__exec)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__shims__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1004,188 +966,6 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        locked__subcmd__hooks)
-            opts="-h --help install uninstall status print run help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help)
-            opts="install uninstall status print run help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__install)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__print)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__run)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__status)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__help__subcmd__uninstall)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__install)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__print)
-            opts="-h --help lefthook husky pre-commit"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__run)
-            opts="-h --help pre-commit pre-merge-commit pre-push"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__status)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        locked__subcmd__hooks__subcmd__uninstall)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         locked__subcmd__release)
             opts="-h --as --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1243,6 +1023,204 @@ _locked() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims)
+            opts="-h --help install list remove exec path help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__exec)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help)
+            opts="install list remove exec path help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__exec)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__help__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__install)
+            opts="-h --all --from-rules --dir --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__list)
+            opts="-h --dir --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__path)
+            opts="-h --dir --system --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__shims__subcmd__remove)
+            opts="-h --all --dir --system --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

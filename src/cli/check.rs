@@ -16,6 +16,7 @@ use super::world::{CALL, World};
 pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         let inherited = inherited(context);
         let ours = |lease: &LeaseView| {

@@ -13,6 +13,7 @@ mod include;
 mod object;
 mod origin;
 mod spawn;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

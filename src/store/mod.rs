@@ -9,6 +9,7 @@
 
 pub mod advisory;
 mod answer;
+mod board;
 mod door;
 mod error;
 mod fits;
@@ -25,12 +26,13 @@ mod view;
 
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
+pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
 pub use error::StoreError;
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
+    Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
@@ -186,6 +188,10 @@ pub trait Store {
         contents: &Contents,
         limit: Duration,
     ) -> Result<Vec<StoredReceipt>, StoreError>;
+    /// Who works on what, and counts; none for a store without a ledger.
+    fn board(&mut self) -> Option<&mut dyn Board> {
+        None
+    }
 
     /// What its owner does with it; none for a store without a ledger.
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {

@@ -1,5 +1,6 @@
 //! What every store promises, as timelines. A store joins by a [`World`] and one line: `every_promise!(MyWorld::new())`.
 
+pub(crate) mod board;
 pub(crate) mod chain;
 pub(crate) mod debt;
 pub(crate) mod exclusion;
@@ -115,6 +116,11 @@ macro_rules! every_promise {
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            board: a_session_says_what_it_does_until_it_ends;
+            board: what_a_session_does_with_leases_is_its_activity;
+            board: a_word_comes_with_the_next_grant_and_only_once;
+            board: words_are_few_and_cannot_draw_on_a_terminal;
+            board: what_happens_is_counted;
             stale: one_that_asks_is_nobody_s_until_a_person_says_so;
             stale: a_proof_that_its_holder_is_gone_frees_nothing;
             stale: its_own_session_goes_on_with_it;

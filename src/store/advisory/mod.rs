@@ -179,6 +179,7 @@ impl AdvisoryStore {
             adopted: Vec::new(),
             carried: marks.iter().map(Mark::debt).collect(),
             heads: Some(vec![None; request.files.len()]),
+            words: Vec::new(),
         })
     }
 }

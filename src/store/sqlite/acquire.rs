@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, Resource};
 
+use super::board;
 use super::chain;
 use super::cycle;
 use super::debt;
@@ -287,6 +288,7 @@ impl Situation {
         if let Some(ticket) = &self.mine {
             queue::remove(connection, ticket.id)?;
         }
+        granted.words = board::heard(connection, request.owner.session)?;
         Ok(Acquisition::Granted(granted))
     }
 }
@@ -301,5 +303,6 @@ fn nothing(lasts: Duration) -> Granted {
         adopted: vec![],
         carried: vec![],
         heads: None,
+        words: vec![],
     }
 }

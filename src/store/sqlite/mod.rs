@@ -12,11 +12,13 @@
 //! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
 //! | `fate` | what a live lease means to who asks (pure) |
 //! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views`, `chain` | the trait, verb by verb |
+//! | `board` | sessions, words, counts |
 //! | `upkeep`, `moving` | prune, epoch, move |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod board;
 mod chain;
 mod cycle;
 mod damage;
@@ -48,8 +50,8 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Contents, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release,
-    Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt,
+    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use ledger::Ledger;
 
@@ -94,6 +96,10 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
+    fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
     }
 

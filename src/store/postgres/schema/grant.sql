@@ -105,5 +105,8 @@ begin
       answer := @schema@.told(answer, n.debt, n.name, n.scope);
     end if;
   end loop;
+  if exists (select 1 from @schema@.words w where w.session = q.session) then
+    answer := answer || jsonb_build_object('words', @schema@.heard(q.session));
+  end if;
   return answer;
 end $body$;
