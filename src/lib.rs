@@ -24,6 +24,7 @@
 //! | [`settle`] | what becomes of the lease (pure) |
 //! | [`exit`] | every exit status |
 //! | [`run`] | the story: all of the above as one function |
+//! | [`doctor`] | is everything as it must be for locks to be taken? |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
 //! | [`report`] | our own words |
@@ -34,6 +35,7 @@ pub mod clock;
 pub mod compose;
 pub mod config;
 pub mod copies;
+pub mod doctor;
 pub mod exit;
 pub mod git;
 pub mod holder;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Room → the rooms that it uses.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 26] = [
     ("terms", &[]),
     ("clock", &[]),
     ("exit", &[]),
@@ -52,12 +52,20 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         ],
     ),
     (
+        "doctor",
+        &[
+            "canary", "clock", "config", "git", "holder", "naming", "program", "report", "rules", "run", "state",
+            "store", "terms",
+        ],
+    ),
+    (
         "cli",
         &[
             "config",
             "canary",
             "clock",
             "copies",
+            "doctor",
             "exit",
             "holder",
             "invocation",

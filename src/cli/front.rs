@@ -150,7 +150,11 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         return Exit::Code(exit::USAGE);
     }
     let words = named(args);
-    let definition = without_overruled(Line::command(), &words, &context);
+    // A variable that makes no sense is what the doctor is to find.
+    let definition = match super::find::verb(args) {
+        Some(word) if word == "doctor" => without_twins(Line::command()),
+        _ => without_overruled(Line::command(), &words, &context),
+    };
     let parsed = definition.try_get_matches_from(words).and_then(|matches| {
         let line = Line::from_arg_matches(&matches)?;
         Ok((line, matches))
@@ -193,6 +197,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
+        Verb::Doctor(verb) => super::doctor::doctor(&context, line.options.quiet, verb),
         Verb::Completions(verb) => super::completions::completions(verb.shell),
     }
 }

@@ -9,6 +9,7 @@ mod alive;
 mod check;
 mod completions;
 mod config;
+mod doctor;
 mod explain;
 mod find;
 mod front;

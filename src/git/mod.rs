@@ -13,11 +13,13 @@ mod include;
 mod object;
 mod origin;
 mod spawn;
+mod tracked;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use object::ObjectFormat;
+pub use tracked::{Tracked, settings};
 
 /// Looks a variable up in the environment of the command that is named.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;

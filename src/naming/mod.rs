@@ -27,7 +27,9 @@ use std::path::{Path, PathBuf};
 use crate::git::{Environment, GitError, Repository};
 use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
-pub use creation::{CreationError, CreationRule, creation_rule_for, holds_sops, is_secret_target};
+pub use creation::{
+    CreationError, CreationRule, NamedSecret, SecretNames, creation_rule_for, holds_sops, is_secret_target,
+};
 pub use machine::scope as machine_scope;
 pub use scope::{Local, of_origin};
 pub use sniff::is_sops;

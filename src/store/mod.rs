@@ -11,6 +11,7 @@ pub mod advisory;
 mod answer;
 mod door;
 mod error;
+mod exposure;
 mod fits;
 mod forced;
 mod open;
@@ -25,7 +26,9 @@ mod view;
 
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
+pub(crate) use door::{printable, shown};
 pub use error::StoreError;
+pub use exposure::{Exposure, exposure};
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
@@ -38,7 +41,7 @@ pub use request::{
 pub use schema::schema_of;
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
-pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
+pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
 
 use std::time::Duration;

@@ -1,0 +1,163 @@
+//! The shims: is the folder there, and is every link in it this very program.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::program::FileId;
+use crate::run::{self, Context, env_of};
+use crate::state::Account;
+use crate::terms::shell_quote;
+
+use super::Finding;
+use super::patient::Patient;
+
+/// What stands for a whole machine.
+const SYSTEM: &str = "/usr/local/lib/locked/shims";
+/// What is shimmed when nobody says otherwise (design: guards around the wrapper).
+pub(super) const USUAL: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
+/// More entries than this are no folder of ours.
+const MOST: usize = 1_000;
+
+/// The user's folder, and the machine's where it is there.
+pub(super) fn folders(context: &Context) -> Vec<PathBuf> {
+    let env = env_of(context);
+    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let own = absolute("LOCKED_SHIMS_DIR").or_else(|| {
+        let home = || Account::served(&env).home().map(|home| home.join(".local/share"));
+        absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join("locked/shims"))
+    });
+    own.into_iter().chain(Some(PathBuf::from(SYSTEM))).filter(|path| path.is_dir()).collect()
+}
+
+/// What an entry of the folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// This very program.
+    Ours,
+    /// It leads nowhere.
+    Dangling,
+    /// Some other file; of a copy of `locked` nobody can say here how old it is.
+    Other,
+}
+
+fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
+    let listed = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+    let mut entries: Vec<(OsString, Entry)> = listed
+        .map(|entry| {
+            let kind = match FileId::of(&entry.path()) {
+                Ok(id) if id == ourselves => Entry::Ours,
+                Ok(_) => Entry::Other,
+                Err(_) => Entry::Dangling,
+            };
+            (entry.file_name(), kind)
+        })
+        .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"."))
+        .collect();
+    entries.sort_by(|one, other| one.0.cmp(&other.0));
+    entries
+}
+
+/// The tools that have a shim, whole or not.
+pub(super) fn shimmed(patient: &Patient<'_>) -> Vec<String> {
+    let folders = patient.shims();
+    let all = folders.iter().flat_map(|folder| entries(folder, patient.context.ourselves));
+    let mut names: Vec<String> = all.filter_map(|(name, _)| name.into_string().ok()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
+    let folders = patient.shims();
+    let mut found: Vec<Finding> = folders.iter().flat_map(|folder| of_folder(patient, folder)).collect();
+    let shimmed = shimmed(patient);
+    if shimmed.is_empty() {
+        found.push(
+            Finding::note(
+                "shims.none",
+                "no shims are installed: a lock is taken only where locked is typed before the command",
+            )
+            .remedy("locked shims install"),
+        );
+        return found;
+    }
+    found.extend(missing(patient, &shimmed));
+    if found.is_empty() {
+        found.push(Finding::ok("shims.whole", format!("shims stand for {}", shimmed.join(", "))));
+    }
+    found
+}
+
+fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
+    let entries = entries(folder, patient.context.ourselves);
+    let of = |kind| entries.iter().filter(|(_, it)| *it == kind).map(|(name, _)| folder.join(name)).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    let dangling = of(Entry::Dangling);
+    if !dangling.is_empty() {
+        found.push(
+            Finding::fault("shims.dangling", format!("these shims lead nowhere: {}", list(&dangling)))
+                .because("a shell passes over them, to the real program and without a lease")
+                .remedy("locked shims install")
+                .fixed_by(move |_| link_again(&dangling)),
+        );
+    }
+    let other = of(Entry::Other);
+    if !other.is_empty() {
+        found.push(
+            Finding::warn("shims.other", format!("these are not this program: {}", list(&other)))
+                .because("another file decides there whether a lock is taken")
+                .remedy("locked shims install, after a look at what they are"),
+        );
+    }
+    found
+}
+
+/// One of the usual tools is here and has no shim, while others have.
+fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
+    let folder = patient.shims().into_iter().next()?;
+    let without = |name: &&str| !shimmed.iter().any(|it| it == name) && run::real(patient.context, name).is_some();
+    let missing: Vec<&str> = USUAL.into_iter().filter(|name| without(&name)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let links: Vec<PathBuf> = missing.iter().map(|name| folder.join(name)).collect();
+    let finding = Finding::warn("shims.missing", format!("no shim stands for {}", missing.join(", ")))
+        .because("what is typed without locked before it takes no lease")
+        .remedy(format!("locked shims install {}", missing.join(" ")));
+    Some(finding.fixed_by(move |_| link_again(&links)))
+}
+
+/// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.
+fn link_again(links: &[PathBuf]) -> Result<String, String> {
+    let program = ourselves().ok_or("where this program lies is not known")?;
+    for link in links {
+        let draft = link.with_file_name(format!(".{}-{}", std::process::id(), name_of(link)));
+        let made = symlink(&program, &draft).and_then(|()| fs::rename(&draft, link));
+        if let Err(error) = made {
+            let _it_may_not_be_there = fs::remove_file(&draft);
+            return Err(format!("{} cannot be made: {error}", shell_quote(link.as_os_str().as_encoded_bytes())));
+        }
+    }
+    let names: Vec<String> = links.iter().map(|link| name_of(link)).collect();
+    Ok(format!("made the links again: {}", names.join(", ")))
+}
+
+fn name_of(link: &Path) -> String {
+    link.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Where this program lies. One that was replaced while it runs is not linked to.
+fn ourselves() -> Option<PathBuf> {
+    let path = fs::read_link("/proc/self/exe").ok()?;
+    path.is_file().then_some(path)
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> =
+        paths.iter().take(5).map(|path| shell_quote(path.as_os_str().as_encoded_bytes())).collect();
+    let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
