@@ -12,6 +12,7 @@ mod config;
 mod creation;
 mod differential;
 mod docs;
+mod doctor;
 mod dsn;
 mod extras;
 mod faults;

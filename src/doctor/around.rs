@@ -79,7 +79,6 @@ fn ends_of(name: &str) -> String {
     let parts: Vec<&str> = name.split('.').collect();
     match parts.as_slice() {
         [first, last] => format!("{first}.{last}"),
-        ["alias", ..] => "alias.…".to_owned(),
         [first, .., last] => format!("{first}.….{last}"),
         _ => "…".to_owned(),
     }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::canary::{self, Arbiter, Expect, Sample, Verdict};
+use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::naming::{Local, NamedSecret, Namer};
 use crate::rules::{Asked, Via};
 use crate::run::{self, env_of};
@@ -41,14 +41,12 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     found.extend(some(survey.empty.iter().map(|path| empty(path, root)).collect()));
     found.extend(some(survey.plain.iter().map(|(path, why)| plain(path, *why, root)).collect()));
     let verdicts = verdicts(patient, survey);
-    found.extend(some(
-        survey
-            .secrets
-            .iter()
-            .zip(&verdicts)
-            .filter_map(|(secret, verdict)| bad(secret, verdict.as_ref()?, root))
-            .collect(),
-    ));
+    let by_look = survey.secrets.iter().zip(&verdicts).filter_map(|(secret, verdict)| match verdict {
+        Some(Verdict::Bad(fault)) => Some((&secret.path, fault)),
+        _ => None,
+    });
+    let by_name = survey.broken.iter().map(|(path, fault)| (path, fault));
+    found.extend(some(by_name.chain(by_look).map(|(path, fault)| broken(path, fault, root)).collect()));
     found.extend(unopened(&verdicts));
     let sound: Vec<&Secret> = survey
         .secrets
@@ -105,14 +103,11 @@ fn plain(path: &Path, why: NamedSecret, root: &Path) -> Finding {
     }
 }
 
-fn bad(secret: &Secret, verdict: &Verdict, root: &Path) -> Option<Finding> {
-    let Verdict::Bad(fault) = verdict else { return None };
-    let file = shown(&secret.path, root);
-    Some(
-        Finding::fault("files.broken", format!("{file} is no sound SOPS file: {fault}"))
-            .because("it cannot be decrypted, or not all of it")
-            .remedy(format!("locked restore {file}")),
-    )
+fn broken(path: &Path, fault: &Fault, root: &Path) -> Finding {
+    let file = shown(path, root);
+    Finding::fault("files.broken", format!("{file} is no sound SOPS file: {fault}"))
+        .because("it cannot be decrypted, or not all of it")
+        .remedy(format!("locked restore {file}"))
 }
 
 /// Each file as it is, and by the real sops as long as there is time; none where there was none left.

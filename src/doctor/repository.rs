@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::canary::{self, Document, Kind};
+use crate::canary::{self, Document, Fault, Kind};
 use crate::naming::{NamedSecret, SecretNames};
 use crate::run::env_of;
 
@@ -41,6 +41,8 @@ pub(super) struct Survey {
     pub(super) plain: Vec<(PathBuf, NamedSecret)>,
     /// Nothing in it, and should be SOPS by its name.
     pub(super) empty: Vec<PathBuf>,
+    /// Neither plaintext nor SOPS any more, as its name has it: what is wrong.
+    pub(super) broken: Vec<(PathBuf, Fault)>,
     pub(super) scripts: Vec<PathBuf>,
     /// How many files were looked at, and how many there are.
     pub(super) looked: usize,
@@ -83,7 +85,10 @@ impl Survey {
             (Kind::Sops(_), _) => self.secrets.push(Secret { path: path.to_owned(), content }),
             (Kind::Empty, Some(NamedSecret::Marker)) => self.empty.push(path.to_owned()),
             (Kind::Plain, Some(why)) if !is_other_ciphertext(&content) && !is_about(path) => {
-                self.plain.push((path.to_owned(), why));
+                match canary::native(&content) {
+                    Err(fault) if fault != Fault::Plaintext => self.broken.push((path.to_owned(), fault)),
+                    _ => self.plain.push((path.to_owned(), why)),
+                }
             }
             _ => {}
         }

@@ -115,19 +115,22 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
     found
 }
 
-/// One of the usual tools is here and has no shim, while others have.
+/// One of the usual tools is here and has no shim, while others have. Whoever left out all but sops may have meant it.
 fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
     let folder = patient.shims().into_iter().next()?;
     let without = |name: &&str| !shimmed.iter().any(|it| it == name) && run::real(patient.context, name).is_some();
     let missing: Vec<&str> = USUAL.into_iter().filter(|name| without(&name)).collect();
-    if missing.is_empty() {
-        return None;
-    }
-    let links: Vec<PathBuf> = missing.iter().map(|name| folder.join(name)).collect();
-    let finding = Finding::warn("shims.missing", format!("no shim stands for {}", missing.join(", ")))
-        .because("what is typed without locked before it takes no lease")
-        .remedy(format!("locked shims install {}", missing.join(" ")));
-    Some(finding.fixed_by(move |_| link_again(&links)))
+    let what = format!("no shim stands for {}", missing.join(", "));
+    let finding = match missing.as_slice() {
+        [] => return None,
+        ["sops", ..] => Finding::warn("shims.missing", what).fixed_by(move |_| link_again(&[folder.join("sops")])),
+        _ => Finding::note("shims.fewer", what),
+    };
+    Some(
+        finding
+            .because("what is typed without locked before it takes no lease")
+            .remedy(format!("locked shims install {}", missing.join(" "))),
+    )
 }
 
 /// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.

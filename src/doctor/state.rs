@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use crate::run;
-use crate::state::{Loose, loose};
+use crate::state::{Open, loose};
 use crate::store::StoreError;
 use crate::terms::shell_quote;
 
-use super::Finding;
 use super::patient::Patient;
+use super::{Finding, Level};
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let path = match &patient.state {
@@ -17,18 +17,14 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         Ok(None) => return vec![Finding::ok("state.directory", "the state directory is made by the first lease")],
         // Open to others is the one cause that can be mended here, and it is told with the rest.
         Err(StoreError::Place { path, why, remedy }) => {
-            let open: Vec<Loose> = loose(path).into_iter().filter(|it| it.path == *path && it.writable).collect();
-            return match open.into_iter().next() {
-                Some(open) => vec![modes(vec![open], path)],
-                None => vec![
-                    Finding::fault(
-                        "state.directory",
-                        format!("the state directory {} cannot be used: {why}", quoted(path)),
-                    )
-                    .because("no lease can be taken without it")
-                    .remedy(remedy),
-                ],
-            };
+            let open = loose(path);
+            if open.parts.first().is_some_and(|first| first.path == *path && first.writable) && !path.is_symlink() {
+                return vec![modes(open, path)];
+            }
+            let what = format!("the state directory {} cannot be used: {why}", quoted(path));
+            return vec![
+                Finding::fault("state.directory", what).because("no lease can be taken without it").remedy(remedy),
+            ];
         }
         Err(error) => {
             return vec![Finding::fault("state.directory", error.to_string()).remedy(error.remedy())];
@@ -36,11 +32,11 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     };
     let open = loose(&path);
     let mut found = Vec::new();
-    match open.is_empty() {
-        true => found.push(Finding::ok(
-            "state.directory",
-            format!("the state directory {} is its owner's alone", quoted(&path)),
-        )),
+    match open.parts.is_empty() {
+        true => {
+            let what = format!("the state directory {} is its owner's alone", quoted(&path));
+            found.push(Finding::ok("state.directory", what));
+        }
         false => found.push(modes(open, &path)),
     }
     found.extend(litter(patient));
@@ -48,18 +44,24 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 /// Parts of it that others may read, or even write.
-fn modes(open: Vec<Loose>, path: &Path) -> Finding {
-    let writable = open.iter().any(|it| it.writable);
-    let first = open.first().map(|it| format!("{} ({:o})", quoted(&it.path), it.mode)).unwrap_or_default();
-    let more = if open.len() > 1 { format!(" and {} more", open.len() - 1) } else { String::new() };
-    let what = format!("others may {} in the state directory: {first}{more}", if writable { "write" } else { "read" });
-    let why = match writable {
-        true => "who writes there can hand out leases and change copies; such a directory is not used",
-        false => "it holds the ledger and copies of encrypted files",
+fn modes(open: Open, path: &Path) -> Finding {
+    let Open { parts, ours_alone } = open;
+    let writable = parts.iter().any(|it| it.writable);
+    let first = parts.first().map(|it| format!("{} ({:o})", quoted(&it.path), it.mode)).unwrap_or_default();
+    let more = if parts.len() > 1 { format!(" and {} more", parts.len() - 1) } else { String::new() };
+    let (level, may, why) = match writable {
+        true => {
+            (Level::Fault, "write", "who writes there can hand out leases and change copies; such a place is not used")
+        }
+        false => (Level::Warn, "read", "it holds the ledger and copies of encrypted files"),
     };
-    let finding = if writable { Finding::fault("state.modes", what) } else { Finding::warn("state.modes", what) };
-    finding.because(why).remedy(format!("chmod -R go= {}", quoted(path))).fixed_by(move |_| {
-        for it in &open {
+    let what = format!("others may {may} in the state directory: {first}{more}");
+    let finding = Finding { level, ..Finding::warn("state.modes", what) }.because(why);
+    if !ours_alone {
+        return finding.remedy("set LOCKED_STATE_DIR to a directory that holds nothing else, with mode 700");
+    }
+    finding.remedy(format!("chmod -R go= {}", quoted(path))).fixed_by(move |_| {
+        for it in &parts {
             it.tighten().map_err(|error| format!("{} cannot be changed: {error}", quoted(&it.path)))?;
         }
         Ok("took the rights of group and others away".to_owned())

@@ -29,7 +29,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
                 found.push(silent(&error, &place));
             }
         },
-        Ok(None) => {}
+        Ok(None) => found.extend(patient.state.as_ref().err().map(|error| silent(error, ""))),
         Err(error) => found.push(silent(&error, &place)),
     }
     let exposure = store::exposure(setting, &env_of(patient.context));
@@ -83,7 +83,7 @@ fn examined(patient: &Patient<'_>, store: &mut dyn Store) -> Result<Vec<Finding>
 /// One sentence of the store about itself; behind its last colon stands what to do.
 fn of_fault(fault: &str) -> Finding {
     let (what, remedy) = fault.rsplit_once(": ").unwrap_or((fault, "locked store check"));
-    let (id, why) = if what.contains("role") || what.contains("may not") {
+    let (id, why) = if ["role", "may not", "transactions"].iter().any(|word| what.contains(word)) {
         ("store.rights", "a command under a lease would be refused")
     } else if what.contains("standby") {
         ("store.standby", "nothing can be granted there")

@@ -41,7 +41,9 @@ fn name_of(entry: &std::ffi::OsStr) -> Option<String> {
 fn nearly_ours(upper: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(upper) else { return false };
     let Some((first, rest)) = text.split_once('_') else { return false };
+    // BLOCKED_, FLOCK_ and the like are other words.
     first != "LOCKED"
+        && first.starts_with('L')
         && nearest(first, ["LOCKED"]).is_some()
         && OURS.iter().any(|name| name.ends_with(&format!("_{rest}")))
 }

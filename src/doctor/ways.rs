@@ -189,7 +189,8 @@ fn passed_by(patient: &Patient<'_>, tools: &[String], path: Option<&OsStr>) -> O
         Ok(_) | Err(NotFound::NotOnPath { .. } | NotFound::NoSuchFile { .. } | NotFound::NotExecutable { .. }) => None,
     };
     let passed: Vec<String> = tools.iter().filter_map(first).take(6).collect();
-    (!passed.is_empty()).then(|| format!("{} comes first", passed.join(", ")))
+    (!passed.is_empty())
+        .then(|| format!("{} {}", passed.join(", "), if passed.len() == 1 { "comes first" } else { "come first" }))
 }
 
 fn quoted(path: &Path) -> String {
