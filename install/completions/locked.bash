@@ -28,6 +28,9 @@ _locked() {
             locked,config)
                 cmd="locked__subcmd__config"
                 ;;
+            locked,doctor)
+                cmd="locked__subcmd__doctor"
+                ;;
             locked,explain)
                 cmd="locked__subcmd__explain"
                 ;;
@@ -93,6 +96,9 @@ _locked() {
                 ;;
             locked__subcmd__help,config)
                 cmd="locked__subcmd__help__subcmd__config"
+                ;;
+            locked__subcmd__help,doctor)
+                cmd="locked__subcmd__help__subcmd__doctor"
                 ;;
             locked__subcmd__help,explain)
                 cmd="locked__subcmd__help__subcmd__explain"
@@ -200,7 +206,7 @@ _locked() {
 
     case "${cmd}" in
         locked)
-            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config completions help"
+            opts="-r -n -N -q -v -h -V --resource --secret --operation --ttl --heartbeat --renew-deadline --grace --wait --no-wait --dry-run --keep --no-canary --conflict-exit-code --force --reason --on-lost --report --session --store --advisory --quiet --verbose --help --version run explain status history acquire renew release check restore steal store config doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -453,6 +459,20 @@ _locked() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        locked__subcmd__doctor)
+            opts="-q -h --fix --quiet --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         locked__subcmd__explain)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -468,7 +488,7 @@ _locked() {
             return 0
             ;;
         locked__subcmd__help)
-            opts="run explain status history acquire renew release check restore steal store config completions help"
+            opts="run explain status history acquire renew release check restore steal store config doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -568,6 +588,20 @@ _locked() {
         locked__subcmd__help__subcmd__config__subcmd__trust)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        locked__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -212,8 +212,9 @@ fn bounded(survey: &Survey, verdicts: &[Option<Verdict>]) -> Option<Finding> {
         let total = if survey.cut { format!("more than {}", survey.total) } else { survey.total.to_string() };
         parts.push(format!("{} of {total} tracked files were looked at", survey.looked));
     }
-    if undone > 0 {
-        parts.push(format!("{} of {} SOPS files were decrypted", verdicts.len() - undone, verdicts.len()));
+    if undone + survey.more_secrets > 0 {
+        let (done, all) = (verdicts.len() - undone, verdicts.len() + survey.more_secrets);
+        parts.push(format!("{done} of {all} SOPS files were decrypted"));
     }
     if survey.secrets.len() > ASKED {
         parts.push(format!("receipts of {ASKED} were asked for"));

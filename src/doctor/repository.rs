@@ -18,7 +18,7 @@ use super::scripts::is_script;
 
 /// So many files are looked at, so many SOPS files kept, for so long.
 const MOST: usize = 50_000;
-const MOST_SECRETS: usize = 500;
+const MOST_SECRETS: usize = 300;
 const MOST_SCRIPTS: usize = 500;
 const TIME: Duration = Duration::from_secs(2);
 /// No file is read further (bytes): what is longer is looked at only if its name is one of a secret.
@@ -37,6 +37,8 @@ pub(super) struct Secret {
 #[derive(Default)]
 pub(super) struct Survey {
     pub(super) secrets: Vec<Secret>,
+    /// So many more are here.
+    pub(super) more_secrets: usize,
     /// Not SOPS, and should be by name or rule.
     pub(super) plain: Vec<(PathBuf, NamedSecret)>,
     /// Nothing in it, and should be SOPS by its name.
@@ -65,7 +67,7 @@ impl Survey {
         let mut survey = Self { total: tracked.files.len(), cut: tracked.cut, ..Self::default() };
         let until = Instant::now() + TIME.min(patient.left());
         for file in tracked.files.iter().take(MOST) {
-            if Instant::now() >= until || survey.secrets.len() >= MOST_SECRETS {
+            if Instant::now() >= until {
                 break;
             }
             survey.looked += 1;
@@ -82,6 +84,7 @@ impl Survey {
         let limit = if named.is_some() { canary::document::SIZE_CAP } else { LARGE };
         let Some(content) = read(path, limit) else { return };
         match (canary::sniff(&content), named) {
+            (Kind::Sops(_), _) if self.secrets.len() == MOST_SECRETS => self.more_secrets += 1,
             (Kind::Sops(_), _) => self.secrets.push(Secret { path: path.to_owned(), content }),
             (Kind::Empty, Some(NamedSecret::Marker)) => self.empty.push(path.to_owned()),
             (Kind::Plain, Some(why)) if !is_other_ciphertext(&content) && !is_about(path) => {

@@ -1,12 +1,12 @@
 //! The shims: is the folder there, and is every link in it this very program.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::program::FileId;
+use crate::program::{self, FileId, NotFound, SkipReason};
 use crate::run::{self, Context, env_of};
 use crate::state::Account;
 use crate::terms::shell_quote;
@@ -37,9 +37,11 @@ pub(super) fn folders(context: &Context) -> Vec<PathBuf> {
 enum Entry {
     /// This very program.
     Ours,
+    /// Another copy or build of `locked`.
+    Copy,
     /// It leads nowhere.
     Dangling,
-    /// Some other file; of a copy of `locked` nobody can say here how old it is.
+    /// Some other file.
     Other,
 }
 
@@ -49,15 +51,24 @@ fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
         .map(|entry| {
             let kind = match FileId::of(&entry.path()) {
                 Ok(id) if id == ourselves => Entry::Ours,
+                Ok(_) if is_a_copy(&entry.path(), ourselves) => Entry::Copy,
                 Ok(_) => Entry::Other,
                 Err(_) => Entry::Dangling,
             };
             (entry.file_name(), kind)
         })
-        .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"."))
+        // A link that is being made begins with a dot; our own program may lie in the same folder.
+        .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b".") && name != "locked")
         .collect();
     entries.sort_by(|one, other| one.0.cmp(&other.0));
     entries
+}
+
+/// Who looks for the program behind it says what it stepped over.
+fn is_a_copy(place: &Path, ourselves: FileId) -> bool {
+    let nowhere = Some(OsStr::new("/nowhere"));
+    let found = program::resolve(place.as_os_str(), nowhere, Path::new("/"), ourselves);
+    matches!(found, Err(NotFound::NotOnPath { skipped, .. }) if skipped.iter().any(|it| it.why == SkipReason::Copy))
 }
 
 /// The tools that have a shim, whole or not.
@@ -101,7 +112,18 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
             Finding::fault("shims.dangling", format!("these shims lead nowhere: {}", list(&dangling)))
                 .because("a shell passes over them, to the real program and without a lease")
                 .remedy("locked shims install")
-                .fixed_by(move |_| link_again(&dangling)),
+                .fixed_by(move |patient| link_again(patient, &dangling)),
+        );
+    }
+    let copies = of(Entry::Copy);
+    if !copies.is_empty() {
+        found.push(
+            Finding::warn(
+                "shims.copy",
+                format!("these lead to another copy of locked than this one: {}", list(&copies)),
+            )
+            .because("two versions may judge one command differently")
+            .remedy("locked shims install, with the one that is to stay"),
         );
     }
     let other = of(Entry::Other);
@@ -119,11 +141,13 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
 fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
     let folder = patient.shims().into_iter().next()?;
     let without = |name: &&str| !shimmed.iter().any(|it| it == name) && run::real(patient.context, name).is_some();
-    let missing: Vec<&str> = USUAL.into_iter().filter(|name| without(&name)).collect();
+    let missing: Vec<&str> = USUAL.into_iter().filter(|name| without(name)).collect();
     let what = format!("no shim stands for {}", missing.join(", "));
     let finding = match missing.as_slice() {
         [] => return None,
-        ["sops", ..] => Finding::warn("shims.missing", what).fixed_by(move |_| link_again(&[folder.join("sops")])),
+        ["sops", ..] => {
+            Finding::warn("shims.missing", what).fixed_by(move |patient| link_again(patient, &[folder.join("sops")]))
+        }
         _ => Finding::note("shims.fewer", what),
     };
     Some(
@@ -134,8 +158,8 @@ fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
 }
 
 /// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.
-fn link_again(links: &[PathBuf]) -> Result<String, String> {
-    let program = ourselves().ok_or("where this program lies is not known")?;
+fn link_again(patient: &Patient<'_>, links: &[PathBuf]) -> Result<String, String> {
+    let program = launcher(patient.context).ok_or("where this program lies is not known")?;
     for link in links {
         let draft = link.with_file_name(format!(".{}-{}", std::process::id(), name_of(link)));
         let made = symlink(&program, &draft).and_then(|()| fs::rename(&draft, link));
@@ -152,10 +176,16 @@ fn name_of(link: &Path) -> String {
     link.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Where this program lies. One that was replaced while it runs is not linked to.
-fn ourselves() -> Option<PathBuf> {
-    let path = fs::read_link("/proc/self/exe").ok()?;
-    path.is_file().then_some(path)
+/// A path to this very program that lasts: as PATH finds it, else as it was called, else its own. The real path last:
+/// package managers keep each version in a directory of its own.
+fn launcher(context: &Context) -> Option<PathBuf> {
+    let path = context.invocation.var("PATH")?;
+    let cwd = &context.invocation.cwd;
+    let on_path = std::env::split_paths(&path).map(|entry| cwd.join(entry).join("locked"));
+    let called = context.invocation.executed.iter().map(|path| cwd.join(path)).filter(|it| it.ends_with("locked"));
+    let real = fs::read_link("/proc/self/exe").ok();
+    let is_us = |place: &PathBuf| FileId::of(place).is_ok_and(|id| id == context.ourselves);
+    on_path.chain(called).chain(real).find(is_us)
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::run;
-use crate::store::{HistoryFilter, PastLease};
+use crate::store::HistoryFilter;
 
 use super::Finding;
 use super::patient::Patient;
@@ -33,7 +33,7 @@ fn waits(patient: &Patient<'_>) -> Option<Finding> {
     let ended = waiting.forced - waiting.running;
     let mut parts = Vec::new();
     if ended > 0 {
-        parts.push(format!("{ended} of commands that ran without a lease (--force)"));
+        parts.push(format!("{ended} of commands that ran without a lease"));
     }
     if waiting.running > 0 {
         parts.push(format!("{} of commands that run so now", waiting.running));
@@ -85,21 +85,20 @@ fn unreadable(patient: &Patient<'_>) -> Option<Finding> {
     })
 }
 
-/// What went around the leases and is on record.
+/// What went around the leases and is on record. The ledger's note says which way: `forced: reason`, and of a shim
+/// `forced: bypass: reason`.
 fn told(patient: &Patient<'_>) -> Option<Finding> {
     let filter = HistoryFilter { since: Some(LATELY), limit: Some(1_000), ..HistoryFilter::default() };
     let past = patient.ask(|store, limit| store.history(&filter, limit))?;
-    let around = |word: &str| past.iter().filter(|it| starts(it, word)).count();
-    let (forced, bypassed) = (around("forced"), around("bypass"));
-    (forced + bypassed > 0).then(|| {
-        let what =
-            format!("in the last week {forced} commands ran by force and {bypassed} by LOCKED_BYPASS, without a lease");
+    let around: Vec<&str> = past.iter().filter_map(|it| it.note.as_deref()?.strip_prefix("forced: ")).collect();
+    let bypassed = around.iter().filter(|reason| reason.starts_with("bypass: ")).count();
+    (!around.is_empty()).then(|| {
+        let forced = around.len() - bypassed;
+        let what = format!(
+            "in the last week there were {forced} runs by --force and {bypassed} by LOCKED_BYPASS, without a lease"
+        );
         Finding::note("spool.told", what)
             .because("each may have written over somebody else's work")
             .remedy("locked history --since 168h shows when and why")
     })
-}
-
-fn starts(past: &PastLease, word: &str) -> bool {
-    past.note.as_ref().is_some_and(|note| note.starts_with(word))
 }

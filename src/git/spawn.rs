@@ -43,9 +43,17 @@ impl Repository {
     /// owns it (`safe.directory`): sudo and the user must come to one answer, and what is run here only reads. It
     /// fetches nothing and asks nobody.
     pub(super) fn git(&self, env: Environment<'_>) -> Command {
-        let mut command = plain(env);
-        command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.worktree_root);
-        command.args(["-c", "protocol.allow=never"]).current_dir(&self.worktree_root);
+        let mut command = Command::new("git");
+        command
+            .arg("--git-dir")
+            .arg(&self.git_dir)
+            .arg("--work-tree")
+            .arg(&self.worktree_root)
+            .args(["-c", "protocol.allow=never"])
+            .current_dir(&self.worktree_root)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
+        surround(&mut command, env);
         command
     }
 
@@ -81,25 +89,24 @@ impl Repository {
 
 /// A git command that is about no repository.
 pub(super) fn nowhere(env: Environment<'_>) -> Command {
-    let mut command = plain(env);
-    command.current_dir("/");
+    let mut command = Command::new("git");
+    command.current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+    surround(&mut command, env);
     command
 }
 
-/// git with the configuration that this environment chooses, led astray by nothing else of it.
-fn plain(env: Environment<'_>) -> Command {
-    let mut command = Command::new("git");
-    command.stdin(Stdio::null()).stderr(Stdio::null());
+/// The configuration that the named command's environment chooses, and nothing else of it that would lead git astray.
+fn surround(command: &mut Command, env: Environment<'_>) {
     for name in MISLEADING {
         command.env_remove(name);
     }
     for name in CONFIGURING {
-        pass(&mut command, env, name);
+        pass(command, env, name);
     }
     let count: usize = env("GIT_CONFIG_COUNT").and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
     for index in 0..count.min(1000) {
-        pass(&mut command, env, &format!("GIT_CONFIG_KEY_{index}"));
-        pass(&mut command, env, &format!("GIT_CONFIG_VALUE_{index}"));
+        pass(command, env, &format!("GIT_CONFIG_KEY_{index}"));
+        pass(command, env, &format!("GIT_CONFIG_VALUE_{index}"));
     }
     command
         .env("GIT_NO_REPLACE_OBJECTS", "1")
@@ -107,7 +114,6 @@ fn plain(env: Environment<'_>) -> Command {
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
-    command
 }
 
 fn pass(command: &mut Command, env: Environment<'_>, name: &str) {

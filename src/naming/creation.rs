@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::sops_config::{self, Node};
 use super::{bytes_of, go_regex, sniff, stem};
 
-const CONFIG: &str = ".sops.yaml";
+pub(super) const CONFIG: &str = ".sops.yaml";
 /// sops climbs no further.
 const MOST_PARENTS: usize = 100;
 /// More recipients than this are no team but an attack on our memory.
@@ -19,7 +19,7 @@ const OTHER_KEYS: &[&str] =
     &["kms", "pgp", "gcp_kms", "hckms", "azure_keyvault", "hc_vault_transit_uri", "hc_vault", "plugins"];
 
 /// Settings that leave a part of the values in plaintext.
-const PARTIAL: &[&str] = &[
+pub(super) const PARTIAL: &[&str] = &[
     "encrypted_suffix",
     "unencrypted_suffix",
     "encrypted_regex",
@@ -96,51 +96,6 @@ pub fn holds_sops(path: &Path) -> bool {
     // A pipe would block the reader.
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
         && std::fs::read(path).is_ok_and(|content| sniff::is_sops(&content))
-}
-
-/// Why a file that is plaintext should not be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NamedSecret {
-    /// Its name says "encrypted" (`.sops`, `.enc`…).
-    Marker,
-    /// A creation rule names it by its `path_regex`.
-    Rule,
-}
-
-/// The names of secrets below a directory with a `.sops.yaml`, read once for many files.
-#[derive(Debug)]
-pub struct SecretNames {
-    directory: PathBuf,
-    /// The patterns in their order; none takes every path. The first that matches counts.
-    patterns: Vec<Option<regex::Regex>>,
-}
-
-impl SecretNames {
-    /// By the `.sops.yaml` in this directory, if there is one. A pattern that is not understood names nothing.
-    #[must_use]
-    pub fn of(directory: &Path) -> Self {
-        let text = std::fs::read(directory.join(CONFIG)).unwrap_or_default();
-        let root = sops_config::parse(&String::from_utf8_lossy(&text)).unwrap_or(Node::Null);
-        let rules = root.get("creation_rules").map(Node::items).unwrap_or_default();
-        let pattern = |rule: &std::rc::Rc<Node>| match rule.get("path_regex").and_then(Node::text) {
-            Some(pattern) if !pattern.is_empty() => go_regex::compile(pattern).ok().map(Some),
-            _ => Some(None),
-        };
-        Self { directory: directory.to_owned(), patterns: rules.iter().filter_map(pattern).collect() }
-    }
-
-    /// Whether the name of this file, absolute, is one of a secret.
-    #[must_use]
-    pub fn names(&self, path: &Path) -> Option<NamedSecret> {
-        let base = path.file_name().filter(|base| *base != CONFIG)?;
-        if stem::bears_marker(bytes_of(base)) {
-            return Some(NamedSecret::Marker);
-        }
-        let below = path.strip_prefix(&self.directory).unwrap_or(path).to_string_lossy();
-        let rule = self.patterns.iter().find(|it| it.as_ref().is_none_or(|pattern| pattern.is_match(&below)))?;
-        // A pattern that the empty path matches is satisfied by every path.
-        rule.as_ref().is_some_and(|pattern| !pattern.is_match("")).then_some(NamedSecret::Rule)
-    }
 }
 
 fn is_named_by_a_rule(path: &Path, cwd: &Path, config: Option<&Path>) -> bool {

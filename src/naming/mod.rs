@@ -16,6 +16,7 @@ mod machine;
 mod physical;
 mod remote;
 mod scope;
+mod secret;
 mod sniff;
 mod sops_config;
 mod spelling;
@@ -27,11 +28,10 @@ use std::path::{Path, PathBuf};
 use crate::git::{Environment, GitError, Repository};
 use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
-pub use creation::{
-    CreationError, CreationRule, NamedSecret, SecretNames, creation_rule_for, holds_sops, is_secret_target,
-};
+pub use creation::{CreationError, CreationRule, creation_rule_for, holds_sops, is_secret_target};
 pub use machine::scope as machine_scope;
 pub use scope::{Local, of_origin};
+pub use secret::{NamedSecret, SecretNames};
 pub use sniff::is_sops;
 pub use value::is_likely_a_value;
 

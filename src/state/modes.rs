@@ -79,7 +79,7 @@ fn look(path: PathBuf) -> Option<Loose> {
     let found = fs::symlink_metadata(&path).ok().filter(|found| found.is_dir() || found.is_file())?;
     let mode = found.permissions().mode() & 0o777;
     let account = Account::owner(&found);
-    (mode & 0o077 != 0).then(|| Loose { path, mode, writable: mode & 0o022 != 0, account })
+    (mode & 0o077 != 0).then_some(Loose { path, mode, writable: mode & 0o022 != 0, account })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::run::stage::text;
+use crate::world::board::install;
 
 use super::bed::{Bed, findings, wanted, wrong};
 
@@ -25,6 +26,11 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     symlink("/bin/true", shim("docker")).expect("foreign");
     let other = bed.finds(&[], ("shims.other", "warning", "a look at what they are"));
     assert_eq!(other["fixable"], false, "what is not ours is left to a person");
+    let copy = bed.stage.world.root().join("copy");
+    install(env!("CARGO_BIN_EXE_locked"), &copy, "0755");
+    fs::remove_file(shim("docker")).expect("gone");
+    symlink(&copy, shim("docker")).expect("copy");
+    bed.finds(&[], ("shims.copy", "warning", "with the one that is to stay"));
 }
 
 #[test]
