@@ -78,7 +78,7 @@ pub enum Verb {
     #[command(after_help = "Example:\n  locked config show")]
     Config(ConfigVerb),
     /// Look whether everything is as it must be for locks to be taken; exits 0 when nothing is wrong, 78 when something is
-    #[command(after_help = "Example:\n  locked doctor --fix")]
+    #[command(after_help = "Example:\n  locked doctor --fix state spool")]
     Doctor(Doctor),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]

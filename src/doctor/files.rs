@@ -1,19 +1,20 @@
 //! The files of the repository: do they decrypt, are they plaintext, and was each version written under a lease?
 #![forbid(unsafe_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
-use crate::naming::{Local, NamedSecret, Namer};
+use crate::naming::NamedSecret;
 use crate::rules::{Asked, Via};
-use crate::run::{self, env_of};
-use crate::terms::{Digest, shell_quote};
+use crate::run;
+use crate::terms::shell_quote;
 
 use super::Finding;
 use super::patient::Patient;
+use super::receipts::{self, ASKED};
 use super::repository::{Secret, Survey};
 
 /// Decrypting is given so long together, and one file so long.
@@ -21,8 +22,6 @@ const TIME: Duration = Duration::from_secs(3);
 const ONE: Duration = Duration::from_secs(2);
 /// So many are decrypted at one time.
 const HANDS: usize = 4;
-/// The store is asked about so many.
-const ASKED: usize = 200;
 /// So many of a kind are told one by one.
 const MOST: usize = 10;
 
@@ -55,7 +54,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         .filter(|(_, verdict)| !matches!(verdict, Some(Verdict::Bad(_))))
         .map(|(secret, _)| secret)
         .collect();
-    found.extend(receipts(patient, &sound, root));
+    found.extend(receipts::look(patient, &sound, root));
     if found.is_empty() {
         found.push(Finding::ok("files.sound", format!("{} SOPS files are sound and known", survey.secrets.len())));
     }
@@ -64,7 +63,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 /// The first few, and how many more there are.
-fn some(all: Vec<Finding>) -> Vec<Finding> {
+pub(super) fn some(all: Vec<Finding>) -> Vec<Finding> {
     let more = all.len().saturating_sub(MOST);
     let mut told: Vec<Finding> = all.into_iter().take(MOST).collect();
     if let Some(last) = told.last_mut().filter(|_| more > 0) {
@@ -73,7 +72,7 @@ fn some(all: Vec<Finding>) -> Vec<Finding> {
     told
 }
 
-fn shown(path: &Path, root: &Path) -> String {
+pub(super) fn shown(path: &Path, root: &Path) -> String {
     shell_quote(path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes())
 }
 
@@ -161,47 +160,6 @@ fn unopened(verdicts: &[Option<Verdict>]) -> Option<Finding> {
         .because("here nobody can prove them")
         .remedy("locked doctor keys, and on a machine with the keys: locked doctor files"),
     )
-}
-
-/// What the chain of receipts says of each version.
-fn receipts(patient: &Patient<'_>, secrets: &[&Secret], root: &Path) -> Vec<Finding> {
-    let env = env_of(patient.context);
-    let said = run::said_scope(patient.context);
-    let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
-    let (mut none, mut outside): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
-    for secret in secrets.iter().take(ASKED) {
-        let Ok(target) = namer.name(&secret.path) else { continue };
-        let chain = match patient.is_unmade() {
-            true => Some(Vec::new()),
-            false => patient.ask(|store, limit| store.receipts(target.scope(), &target.key, limit)),
-        };
-        let Some(chain) = chain else { break };
-        let digest = Digest::of(&secret.content);
-        let known = chain.iter().any(|link| link.new == digest || link.base.as_ref() == Some(&digest));
-        match (chain.is_empty(), known) {
-            (true, _) => none.push(secret.path.clone()),
-            (false, false) => outside.push(secret.path.clone()),
-            (false, true) => {}
-        }
-    }
-    let mut found = some(outside.iter().map(|path| changed_outside(path, root)).collect());
-    if let Some(first) = none.first() {
-        let more = if none.len() > 1 { format!(" and {} more", none.len() - 1) } else { String::new() };
-        let file = shown(first, root);
-        found.push(
-            Finding::note("files.no-receipt", format!("no write of {file}{more} was ever proven"))
-                .because("a stale copy of such a file cannot be told from a new one")
-                .remedy(format!("locked adopt {file}")),
-        );
-    }
-    found
-}
-
-fn changed_outside(path: &Path, root: &Path) -> Finding {
-    let file = shown(path, root);
-    Finding::warn("files.changed-outside", format!("{file} was changed without a lease: no receipt knows this version"))
-        .because("somebody else's change may be lost in it")
-        .remedy(format!("compare it with its last versions (git log -p {file}), then: locked adopt {file}"))
 }
 
 /// What there was no time or no room for.

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::run::env_of;
+use crate::state::as_owner_of;
 use crate::terms::shell_quote;
 
 use super::Finding;
@@ -44,6 +45,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
             .because("a plaintext or unproven file can be committed, although the hook is there")
             .remedy("locked hooks install")
             .fixed_by(move |_| {
+                let _as_owner = hook.parent().and_then(as_owner_of);
                 let mode = fs::symlink_metadata(&hook).map_err(|error| error.to_string())?.permissions().mode();
                 // Whoever may read it may run it, as git itself installs hooks.
                 let mode = mode | ((mode & 0o444) >> 2);

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use crate::clock::Clock as _;
 use crate::holder::ProcFs;
 use crate::naming::{Local, Namer};
 use crate::report::rough_span;
 use crate::run::{self, env_of};
+use crate::state::{self, Gone};
 use crate::store::{LeaseState, LeaseView};
 use crate::terms::Scope;
 
@@ -104,7 +104,6 @@ fn judged(lease: &LeaseView, ours: bool, patient: &Patient<'_>) -> Option<Findin
 /// Proven by the kernel lock on its live file, which only this machine can ask for.
 fn is_dead(lease: &LeaseView, patient: &Patient<'_>) -> bool {
     let Some(state) = patient.state.as_ref().ok().and_then(Option::as_ref) else { return false };
-    let here =
-        state.host_id(patient.context.clock.as_ref()) == lease.host_id && patient.context.clock.now().0 > lease.idle;
-    lease.live.is_some_and(|live| here && crate::state::probe(state, lease.grant, live) == crate::state::Gone::Proven)
+    let here = state.host_id(patient.context.clock.as_ref()) == lease.host_id;
+    lease.live.is_some_and(|live| here && state::probe(state, lease.grant, live) == Gone::Proven)
 }

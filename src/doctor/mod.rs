@@ -10,20 +10,24 @@
 
 mod around;
 mod checkouts;
+mod cron;
 mod files;
 mod finding;
 mod hash;
 mod hooks;
 mod keys;
 mod leases;
+mod links;
 mod patient;
 mod probe;
 mod probes;
+mod receipts;
 mod repository;
 mod scripts;
 mod server;
 mod sessions;
 mod settings;
+mod shells;
 mod shims;
 mod spool;
 mod state;

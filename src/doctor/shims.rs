@@ -3,7 +3,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::program::{self, FileId, NotFound, SkipReason};
@@ -12,6 +11,7 @@ use crate::state::Account;
 use crate::terms::shell_quote;
 
 use super::Finding;
+use super::links::link_again;
 use super::patient::Patient;
 
 /// What stands for a whole machine.
@@ -21,15 +21,17 @@ pub(super) const USUAL: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
 /// More entries than this are no folder of ours.
 const MOST: usize = 1_000;
 
-/// The user's folder, and the machine's where it is there.
+/// The folder that the variable names; else the user's, and the machine's where it is there.
 pub(super) fn folders(context: &Context) -> Vec<PathBuf> {
     let env = env_of(context);
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let own = absolute("LOCKED_SHIMS_DIR").or_else(|| {
-        let home = || Account::served(&env).home().map(|home| home.join(".local/share"));
-        absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join("locked/shims"))
-    });
-    own.into_iter().chain(Some(PathBuf::from(SYSTEM))).filter(|path| path.is_dir()).collect()
+    let there = |folders: Vec<PathBuf>| folders.into_iter().filter(|path| path.is_dir()).collect();
+    if let Some(named) = absolute("LOCKED_SHIMS_DIR") {
+        return there(vec![named]);
+    }
+    let home = || Account::served(&env).home().map(|home| home.join(".local/share"));
+    let own = absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join("locked/shims"));
+    there(own.into_iter().chain([PathBuf::from(SYSTEM)]).collect())
 }
 
 /// What an entry of the folder is.
@@ -39,9 +41,9 @@ enum Entry {
     Ours,
     /// Another copy or build of `locked`.
     Copy,
-    /// It leads nowhere.
+    /// It was to lead to `locked`, and leads nowhere.
     Dangling,
-    /// Some other file.
+    /// Some other file, or a link to one.
     Other,
 }
 
@@ -53,7 +55,8 @@ fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
                 Ok(id) if id == ourselves => Entry::Ours,
                 Ok(_) if is_a_copy(&entry.path(), ourselves) => Entry::Copy,
                 Ok(_) => Entry::Other,
-                Err(_) => Entry::Dangling,
+                Err(_) if was_ours(&entry.path()) => Entry::Dangling,
+                Err(_) => Entry::Other,
             };
             (entry.file_name(), kind)
         })
@@ -62,6 +65,13 @@ fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
         .collect();
     entries.sort_by(|one, other| one.0.cmp(&other.0));
     entries
+}
+
+/// Where the link leads there would be `locked`, or a build of it (`locked-0.2`).
+fn was_ours(link: &Path) -> bool {
+    let target = fs::read_link(link).unwrap_or_default();
+    let name = target.file_name().unwrap_or_default().as_encoded_bytes();
+    name.strip_prefix(b"locked").is_some_and(|rest| rest.first().is_none_or(|byte| b"-._".contains(byte)))
 }
 
 /// Who looks for the program behind it says what it stepped over.
@@ -75,7 +85,8 @@ fn is_a_copy(place: &Path, ourselves: FileId) -> bool {
 pub(super) fn shimmed(patient: &Patient<'_>) -> Vec<String> {
     let folders = patient.shims();
     let all = folders.iter().flat_map(|folder| entries(folder, patient.context.ourselves));
-    let mut names: Vec<String> = all.filter_map(|(name, _)| name.into_string().ok()).collect();
+    let ours = all.filter(|(_, kind)| *kind != Entry::Other);
+    let mut names: Vec<String> = ours.filter_map(|(name, _)| name.into_string().ok()).collect();
     names.sort();
     names.dedup();
     names
@@ -155,37 +166,6 @@ fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
             .because("what is typed without locked before it takes no lease")
             .remedy(format!("locked shims install {}", missing.join(" "))),
     )
-}
-
-/// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.
-fn link_again(patient: &Patient<'_>, links: &[PathBuf]) -> Result<String, String> {
-    let program = launcher(patient.context).ok_or("where this program lies is not known")?;
-    for link in links {
-        let draft = link.with_file_name(format!(".{}-{}", std::process::id(), name_of(link)));
-        let made = symlink(&program, &draft).and_then(|()| fs::rename(&draft, link));
-        if let Err(error) = made {
-            let _it_may_not_be_there = fs::remove_file(&draft);
-            return Err(format!("{} cannot be made: {error}", shell_quote(link.as_os_str().as_encoded_bytes())));
-        }
-    }
-    let names: Vec<String> = links.iter().map(|link| name_of(link)).collect();
-    Ok(format!("made the links again: {}", names.join(", ")))
-}
-
-fn name_of(link: &Path) -> String {
-    link.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// A path to this very program that lasts: as PATH finds it, else as it was called, else its own. The real path last:
-/// package managers keep each version in a directory of its own.
-fn launcher(context: &Context) -> Option<PathBuf> {
-    let path = context.invocation.var("PATH")?;
-    let cwd = &context.invocation.cwd;
-    let on_path = std::env::split_paths(&path).map(|entry| cwd.join(entry).join("locked"));
-    let called = context.invocation.executed.iter().map(|path| cwd.join(path)).filter(|it| it.ends_with("locked"));
-    let real = fs::read_link("/proc/self/exe").ok();
-    let is_us = |place: &PathBuf| FileId::of(place).is_ok_and(|id| id == context.ourselves);
-    on_path.chain(called).chain(real).find(is_us)
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -56,7 +56,9 @@ pub struct Open {
 #[must_use]
 pub fn loose(directory: &Path) -> Open {
     let (ours, others): (Vec<PathBuf>, Vec<PathBuf>) = below(directory).into_iter().partition(|path| is_ours(path));
-    let ours_alone = others.is_empty() && !ours.is_empty();
+    // A directory for everybody (sticky, as /tmp is) is nobody's to close, empty or not.
+    let is_everybody_s = fs::symlink_metadata(directory).is_ok_and(|it| it.permissions().mode() & 0o1000 != 0);
+    let ours_alone = others.is_empty() && directory.is_dir() && !is_everybody_s;
     let mut all = vec![directory.to_owned()];
     let mut level = ours;
     for _ in 0..DEEPEST {
@@ -116,8 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_directory_is_nobody_s() {
+    fn a_directory_for_everybody_is_nobody_s() {
         let place = tempfile::tempdir().expect("place");
+        assert!(loose(place.path()).ours_alone, "nobody loses anything in an empty one");
+        set(place.path(), 0o1777);
         assert!(!loose(place.path()).ours_alone && !loose(Path::new("/no/such/place")).ours_alone);
     }
 }

@@ -26,6 +26,9 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     symlink("/bin/true", shim("docker")).expect("foreign");
     let other = bed.finds(&[], ("shims.other", "warning", "a look at what they are"));
     assert_eq!(other["fixable"], false, "what is not ours is left to a person");
+    fs::remove_file(shim("docker")).expect("gone");
+    symlink("/opt/gone/docker", shim("docker")).expect("foreign");
+    assert_eq!(bed.finds(&[], ("shims.other", "warning", ""))["fixable"], false, "nor is a link that never led to us");
     let copy = bed.stage.world.root().join("copy");
     install(env!("CARGO_BIN_EXE_locked"), &copy, "0755");
     fs::remove_file(shim("docker")).expect("gone");
@@ -71,6 +74,28 @@ fn sudo_is_asked_without_a_password_and_believed() {
     assert!(untold["what"].as_str().expect("text").starts_with("sudo did not say"), "{untold}");
     let keeps = with("shift; exec \"$@\"");
     assert!(keeps.iter().all(|it| it["id"] != "path.sudo"), "{keeps:#?}");
+}
+
+#[test]
+fn a_job_of_cron_that_passes_the_shims_by_is_found() {
+    let bed = Bed::new();
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let with = |table: &str| {
+        let mut command = bed.doctor(&["path", "--json"]);
+        let says = format!("[ \"$*\" = -l ] && printf '%s\\n' '{table}'");
+        findings(command.env("PATH", bed.path_with("crontab", &says)))
+    };
+    let passed = wanted(
+        &with("# jobs\n0 5 * * * cd /srv && cat secrets"),
+        ("path.crontab", "warning", "write locked cat there"),
+    );
+    assert!(passed["what"].as_str().expect("text").starts_with("line 2 of the crontab calls cat"), "{passed}");
+    let shims = bed.shims().display().to_string();
+    for sound in
+        [format!("PATH={shims}:/usr/bin:/bin\n@daily cat x"), "0 5 * * * locked cat x".to_owned(), String::new()]
+    {
+        assert!(wrong(&with(&sound)).is_empty(), "{sound}");
+    }
 }
 
 /// Every shell that is here reads its own files and is understood.

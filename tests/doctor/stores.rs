@@ -110,7 +110,7 @@ fn what_the_store_has_not_heard_is_found_and_told() {
 fn leases_that_nobody_works_under_are_found() {
     let bed = Bed::with_receipt();
     let acquire = |name: &str| silent(bed.stage.world.locked_as(1).args(["acquire", name]));
-    for name in ["server:expired", "server:kept", "server:held"] {
+    for name in ["server:expired", "server:held"] {
         acquire(name);
     }
     bed.stage
@@ -121,8 +121,14 @@ fn leases_that_nobody_works_under_are_found() {
     let breaks = bed.stage.world.script("sops", ": > secrets/monitoring.env.sops");
     let mut set = bed.stage.set(1, &[], "SECOND", "hunter2");
     ends(set.env("PATH", crate::run::stage::in_front(&breaks)), 72);
+    ends(bed.stage.world.locked_as(1).args(["-q", "--keep", "-r", "server:forgotten", "false"]), 1);
+    ends(bed.stage.world.locked_as(1).args(["-q", "--keep", "-r", "server:kept-just-now", "false"]), 1);
+    let older = "update leases set renewed_at = renewed_at - 7200000 where name = 'server:forgotten'";
+    bed.stage.world.database().execute(older, []).expect("two hours older");
     let found = bed.findings(&["leases"], &[]);
+    wanted(&found, ("leases.kept", "warning", "in that session: locked release server:forgotten"));
     wanted(&found, ("leases.expired", "warning", "locked status server:expired"));
     wanted(&found, ("leases.quarantined", "fault", "locked restore secrets/monitoring.env.sops"));
-    assert!(!format!("{found:?}").contains("server:held"), "{found:#?}");
+    let told = format!("{found:?}");
+    assert!(!told.contains("server:held") && !told.contains("server:kept"), "{found:#?}");
 }
