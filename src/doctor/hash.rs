@@ -13,13 +13,16 @@ use super::patient::Patient;
 /// Start times of processes are counted in ticks of `USER_HZ`: a hundredth of a second wherever Rust runs on Linux.
 const TICK: u64 = 10;
 
+/// A file's time may be a tick of the kernel behind, too: what happened together counts as too late for the shell.
+const BLUR: Duration = Duration::from_millis(50);
+
 /// What a shell remembers nobody else can see; only that it may remember something old.
 pub(super) fn look(patient: &Patient<'_>, folder: &Path) -> Option<Finding> {
     let shell = holder::shell_above(&ProcFs::new())?;
     let now = patient.context.clock.now();
     let age = now.0.checked_sub(Duration::from_millis(shell.started.saturating_mul(TICK)))?;
     let folder_age = std::fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok()?;
-    (folder_age < age).then(|| {
+    (folder_age < age + BLUR).then(|| {
         let what = format!("this {} was started before the shims were last changed", shell.program);
         let forget = match shell.program.as_str() {
             "zsh" => "rehash",
