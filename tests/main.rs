@@ -15,6 +15,7 @@ mod counted;
 mod creation;
 mod differential;
 mod docs;
+mod doctor;
 mod dsn;
 mod extras;
 mod faults;

@@ -11,6 +11,7 @@ mod audit;
 mod check;
 mod completions;
 mod config;
+mod doctor;
 mod explain;
 mod find;
 mod findings;

@@ -108,6 +108,9 @@ pub enum Verb {
     /// Set a repository up: write a commented .locked.toml, and offer what else there is
     #[command(after_help = "Example:\n  locked init")]
     Init(Init),
+    /// Look whether everything is as it must be for locks to be taken; exits 0 when nothing is wrong, 78 when something is
+    #[command(after_help = "Example:\n  locked doctor --fix state spool")]
+    Doctor(Doctor),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),
@@ -288,6 +291,25 @@ pub struct Init {
     /// Do all that is offered, and ask nothing
     #[arg(short, long)]
     pub yes: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Only these checks: store, checkouts, state, spool, leases, session, settings, tools, keys, shims, path, around,
+    /// hooks, files
+    #[arg(value_name = "CHECK")]
+    pub checks: Vec<String>,
+    /// Mend what can be mended safely: modes of the state directory, shims that lead nowhere or are missing, what the store
+    /// has not heard, a hook that git passes over, files that nobody needs
+    #[arg(long)]
+    pub fix: bool,
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -112,8 +112,8 @@ fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static s
         apart: Vec::new(),
     };
     let store = setting::for_plan(context, plan).map_err(|wrong| wrong.refusal().0.what)?;
-    let told = super::entry::open_for_keeper(context, &state, &store)
-        .and_then(|mut opened| opened.record_forced(&forced, LIMIT));
+    let told =
+        super::entry::open_untold(context, &state, &store).and_then(|mut opened| opened.record_forced(&forced, LIMIT));
     if told.is_ok() {
         return Ok(if store.advisory { "its store keeps no history" } else { "the ledger knows" });
     }

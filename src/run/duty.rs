@@ -171,7 +171,7 @@ impl<'a> KeeperDuty<'a> {
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = super::entry::open_for_keeper(self.job.context, self.job.state, &self.job.store).ok();
+            self.store = super::entry::open_untold(self.job.context, self.job.state, &self.job.store).ok();
         }
         self.store.as_mut()
     }

@@ -80,7 +80,7 @@ fn attempt(
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
-    let opened = super::entry::open_for_keeper(context, &state, &job.store).and_then(|mut store| {
+    let opened = super::entry::open_untold(context, &state, &job.store).and_then(|mut store| {
         store.prepare()?;
         Ok(store)
     });
@@ -131,6 +131,7 @@ fn under_watch(
     match obtained {
         Obtained::Granted { granted, sent } => {
             report::say_words(&granted.words);
+            super::used::note(job);
             let words = Words {
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),

@@ -35,22 +35,28 @@ mod tell;
 mod tending;
 mod times;
 mod trust;
+mod used;
 mod way;
 
 pub use account::Account;
-pub use arbiter::arbiter;
+pub use arbiter::{arbiter, real, variables};
 pub use book::{book_here, classified, zones};
 pub use bypass::{Bypasses, bypasses, spooled as spooled_bypasses};
-pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
+pub use entry::{Context, env_of, open_store, open_untold, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
+pub use litter::sweep_all;
 pub use options::Options;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
-pub use setting::{NoSetting, completed, status_of, store_for, store_here, store_of_files};
-pub use settings::{layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
+pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_here, store_of_files};
+pub use settings::{
+    layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, settings_or_fault, tell_ignored,
+};
+pub use spool::{Waiting, waiting};
 pub use stale::{AtHand, Standing, standing};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
+pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
 
 use std::ffi::OsString;

@@ -97,6 +97,49 @@ pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Sto
     }
 }
 
+/// What waits to be told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Runs by force.
+    pub forced: usize,
+    /// Of these: they still run.
+    pub running: usize,
+    /// Leases whose end the store has not heard of.
+    pub settled: usize,
+    /// For another store than the one that is set.
+    pub elsewhere: usize,
+    /// Entries that cannot be read.
+    pub unreadable: usize,
+}
+
+/// Counts what waits. Nobody is told.
+#[must_use]
+pub fn waiting(state: &StateDir, setting: Option<&StoreSetting>) -> Waiting {
+    let mut waiting = Waiting::default();
+    let Ok(files) = fs::read_dir(state.path().join("spool")) else { return waiting };
+    let _as_owner = state.as_owner();
+    for path in files.filter_map(|file| Some(file.ok()?.path())) {
+        if path.extension() != Some(OsStr::new("json")) {
+            continue;
+        }
+        match read(&path) {
+            None => waiting.unreadable += 1,
+            Some(entry) => {
+                let place = setting.map(store::place_of);
+                waiting.elsewhere += usize::from(place.is_some_and(|place| place != entry.store));
+                match entry.news {
+                    News::Settled(..) => waiting.settled += 1,
+                    News::Forced(_) => {
+                        waiting.forced += 1;
+                        waiting.running += usize::from(state::probe(state, entry.grant, entry.live) == Gone::Alive);
+                    }
+                }
+            }
+        }
+    }
+    waiting
+}
+
 /// The entry, if its run has ended.
 fn ended(state: &StateDir, path: &Path) -> Option<Entry> {
     let entry = read(path)?;

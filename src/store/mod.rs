@@ -12,6 +12,7 @@ mod answer;
 mod board;
 mod door;
 mod error;
+mod exposure;
 mod fits;
 mod forced;
 mod open;
@@ -27,7 +28,9 @@ mod view;
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
+pub(crate) use door::{printable, shown};
 pub use error::StoreError;
+pub use exposure::{Exposure, exposure};
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
@@ -40,7 +43,7 @@ pub use request::{
 pub use schema::schema_of;
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
-pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
+pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, PastLease, StoredReceipt};
 
 use std::time::Duration;

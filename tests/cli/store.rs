@@ -10,14 +10,14 @@ use crate::store::postgres::lab::{Lab, Way};
 use crate::world::World;
 use crate::world::cluster;
 
-pub(super) fn store(world: &World, words: &[&str]) -> Command {
+pub(crate) fn store(world: &World, words: &[&str]) -> Command {
     let mut command = world.locked_as(1);
     command.arg("store").args(words);
     command
 }
 
 /// An empty database on the shared server, and its address for a role.
-pub(super) fn database(name: &str) -> impl Fn(&str) -> String {
+pub(crate) fn database(name: &str) -> impl Fn(&str) -> String {
     drop(Lab::running(Way::Direct));
     let server = cluster::shared();
     server.sql(&format!("create database {name}"));
