@@ -89,7 +89,6 @@ fn no_line_makes_it_panic_or_hang() {
 #[test]
 fn an_argument_of_a_mebibyte_is_read_like_any_other() {
     let mut spans = Vec::new();
-    let long = |text: &str| OsString::from(text.repeat((1 << 20) / text.len()));
     for program in ["sops", "sh", "ssh", "docker", "gh", "env", "scp", "sed", "true"] {
         for word in words_of_a_mebibyte() {
             for before in [&[][..], &["-c"], &["host"], &["set", "f"]] {
