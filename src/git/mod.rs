@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use object::ObjectFormat;
+pub(crate) use spawn::real_git;
 
 /// Looks a variable up in the environment of the command that is named.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;

@@ -37,7 +37,7 @@ mod way;
 pub use account::Account;
 pub use arbiter::arbiter;
 pub use book::{book_here, classified, zones};
-pub use bypass::{Bypasses, bypasses, spooled as spooled_bypasses};
+pub use bypass::{Bypasses, bypasses, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use entry::{Context, env_of, open_store, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use options::Options;
