@@ -27,7 +27,7 @@ pub(super) fn audit(context: &Context, options: &RunOptions, verb: &AuditVerb) -
 }
 
 fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<Exit, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let mut audited = look(&door, verb)?;
     let receipts = if audited.wanted.is_empty() {
         Receipts::Asked(Vec::new())

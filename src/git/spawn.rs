@@ -91,7 +91,7 @@ impl Repository {
 }
 
 /// The real git, past a shim of ours: that would ask us, who ask git.
-fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
+pub(crate) fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
     let git = OsStr::new("git");
     let found = env("PATH").zip(FileId::ourselves().ok());
     let found = found.and_then(|(path, ourselves)| program::resolve(git, Some(&path), cwd, ourselves).ok());

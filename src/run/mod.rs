@@ -41,7 +41,7 @@ mod way;
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
 pub use book::{book_here, classified, zones};
-pub use bypass::{Bypasses, bypasses, spooled as spooled_bypasses};
+pub use bypass::{Bypasses, bypasses, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use entry::{Context, env_of, open_store, open_untold, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use litter::sweep_all;

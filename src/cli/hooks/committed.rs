@@ -16,7 +16,7 @@ use crate::cli::ledger::{self, Ledger, Unasked};
 
 /// What must not be committed.
 pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let variables = context.invocation.env.iter().map(OsString::as_os_str);
     let parents = door.parents(variables).map_err(|error| no_git(&error))?;
     let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;

@@ -15,7 +15,7 @@ use crate::cli::ledger::{self, Ledger, Unasked};
 
 /// What must not be pushed. `args` are the remote's name and address.
 pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString]) -> Result<Vec<Finding>, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let variable = |name: &str| context.invocation.var(name).and_then(|value| value.into_string().ok());
     // pre-commit reads what git tells, and tells it by variables.
     let (tips, remote) = match variable("PRE_COMMIT_TO_REF") {
