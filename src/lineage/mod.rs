@@ -115,14 +115,14 @@ pub enum Way {
         /// It must be pushed, too: that is another clone.
         push: bool,
         /// The rest.
-        then: Box<Way>,
+        then: Box<Self>,
     },
     /// It is committed and not pushed yet: pushing it from that work tree, and then this.
     PushThere {
         /// That work tree.
         worktree: String,
         /// The rest.
-        then: Box<Way>,
+        then: Box<Self>,
     },
     /// Everything that was pushed is here, and it is not among that: somebody must push it over there.
     AskThere {

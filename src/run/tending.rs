@@ -11,6 +11,7 @@ use crate::canary::{self, Fault, Kind};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::holder::{ProcFs, Processes as _};
+use crate::rules::Change;
 use crate::store::{Ended, Ending, FileRecord, Receipt, Settlement};
 use crate::terms::{Digest, Resource, Scope};
 
@@ -30,10 +31,10 @@ pub(super) struct Edit<'a> {
 }
 
 impl<'a> Edit<'a> {
-    /// Those that this command has left as plaintext, and those that were so before.
+    /// Those that this command decrypts, and those of the session's earlier commands. They may be closed by now.
     pub(super) fn of(job: &'a Job<'a>, before: &[Before], carried: &[FileRecord]) -> Self {
-        let records = job.records(before).into_iter().chain(carried.iter().cloned());
-        let open = records.filter(|record| files::is_plaintext(&files::path_of(record)));
+        let decrypts = |record: &FileRecord| matches!(record.change, Some(Change::DecryptInPlace | Change::DecryptTo));
+        let open = job.records(before).into_iter().filter(decrypts).chain(carried.iter().cloned());
         let with_resource = |record: FileRecord| {
             let resource = job.plan.resources.iter().find(|resource| record.concerns(resource)).cloned();
             Some((record, resource.or_else(|| job.plan.resources.first().cloned())?))

@@ -46,7 +46,7 @@ pub(super) fn check(
         let mut look = Look { job, granted, file, proven, store: &mut *store, head };
         match look.verdict(before)? {
             Found::Go => {}
-            Found::Accepted(receipt) => accepted.extend(receipt),
+            Found::Accepted(receipts) => accepted.extend(receipts),
             Found::Refused(refusal) => return Ok(Checked::Refused(refusal)),
         }
     }
@@ -57,7 +57,7 @@ pub(super) fn check(
 enum Found {
     Go,
     /// A person has said that it may go on; the receipt starts the chain anew.
-    Accepted(Option<Receipt>),
+    Accepted(Vec<Receipt>),
     Refused(Box<Refusal>),
 }
 
@@ -174,7 +174,7 @@ impl Look<'_> {
             new,
             ..super::receipt_of(self.job.context, target, None, b"", ReceiptKind::Accepted)
         });
-        Found::Accepted(receipt.map(|receipt| Receipt { blob: None, ..receipt }))
+        Found::Accepted(receipt.into_iter().map(|receipt| Receipt { blob: None, ..receipt }).collect())
     }
 
     fn shown(&self) -> String {
