@@ -109,6 +109,8 @@ macro_rules! every_promise {
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
+            ledger: what_is_left_to_a_person_frees_the_slot_and_stays_until_it_is_done;
+            ledger: a_holder_s_last_word_is_in_the_ledger;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
             stale: one_that_asks_is_nobody_s_until_a_person_says_so;
             stale: a_proof_that_its_holder_is_gone_frees_nothing;
