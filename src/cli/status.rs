@@ -26,9 +26,22 @@ pub(super) fn status(context: &Context, verb: &Status) -> Exit {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
+    if verb.duties {
+        return match super::duty::open(store.as_mut(), &verb.resources) {
+            Ok(duties) if verb.json => print(&format!("{:#}", super::duty::objects(&duties))),
+            Ok(duties) if duties.is_empty() => print("nothing is left to a person"),
+            Ok(duties) => print(&super::duty::rows(&duties)),
+            Err(error) => down(&error),
+        };
+    }
     match look(context, verb, &state, store.as_mut()) {
         Ok(seen) if verb.json => print(&format!("{:#}", objects(&seen, context))),
-        Ok(seen) => print(&rows(&seen)),
+        Ok(seen) => {
+            // A schema of before knows of no duties.
+            let duties = super::duty::open(store.as_mut(), &verb.resources).unwrap_or_default();
+            let duties = super::duty::rows(&duties);
+            print(&[rows(&seen), duties].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n"))
+        }
         Err(error) => down(&error),
     }
 }

@@ -13,6 +13,7 @@ mod include;
 mod object;
 mod origin;
 mod spawn;
+mod tracked;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -44,6 +44,16 @@ pub fn classified(
     Ok((classify(command, &book), book))
 }
 
+/// The rotations that the settings around the working directory declare.
+///
+/// # Errors
+/// They cannot be followed; it has been told.
+pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
+    let settings = settings::settings_here(context)?;
+    let rotations = of(&settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret));
+    rotations.map_err(|error| NoSetting::Wrong(error).refuse(context))
+}
+
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {

@@ -8,6 +8,7 @@
 mod digest;
 mod duration;
 mod identity;
+mod issue;
 mod quote;
 mod resource;
 mod times;
@@ -16,6 +17,7 @@ mod value;
 pub use digest::Digest;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
+pub use issue::{Issue, NoIssue};
 pub use quote::shell_quote;
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode};
 pub use times::{Times, TimesError};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::store::{
-    Claim, Discharge, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt, Request,
-    Settlement, StoreError, Theft,
+    Claim, Discharge, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt,
+    Request, Settlement, StoreError, Theft,
 };
 use crate::terms::{Digest, Resource};
 

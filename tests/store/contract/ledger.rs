@@ -117,7 +117,8 @@ pub(crate) fn what_is_left_to_a_person_frees_the_slot_and_stays_until_it_is_done
     assert_eq!(duties(&mut *store), [duty("b")]);
     assert_eq!(store.discharge(&resource("b"), &how(Ended::Failed, None), LIMIT).expect("answer"), 1);
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
-    let mut of_ana: Vec<_> = past.into_iter().filter(|it| it.session == ana.session).map(|it| (it.ended_as, it.note)).collect();
+    let mut of_ana: Vec<_> =
+        past.into_iter().filter(|it| it.session == ana.session).map(|it| (it.ended_as, it.note)).collect();
     of_ana.sort_by_key(|(_, note)| note.clone());
     let by = format!("{} (bob)", bob.session.short());
     assert_eq!(
@@ -134,7 +135,8 @@ pub(crate) fn a_holder_s_last_word_is_in_the_ledger(world: &dyn World) {
     for (name, ended) in [("a", Ended::Failed), ("b", Ended::Completed)] {
         take(&mut *store, &ana.holds(&[name]));
         let holding = Holding::Session { session: ana.session, resources: vec![resource(name)] };
-        let settlement = Settlement::whole(Ending::Release(ended), vec![]).noting(Some("the console was down".to_owned()));
+        let settlement =
+            Settlement::whole(Ending::Release(ended), vec![]).noting(Some("the console was down".to_owned()));
         assert_eq!(store.settle(&holding, &settlement, LIMIT).expect("answer"), Release::Released);
         let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
         assert_eq!((past[0].ended_as, past[0].note.as_deref()), (ended, Some("the console was down")));

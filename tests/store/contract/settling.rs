@@ -178,8 +178,12 @@ pub(crate) fn what_stays_apart_stays_with_its_session_and_the_rest_is_anybody_s(
     let (ana, bob) = (actor("ana"), actor("bob"));
     for (ending, apart) in [(DONE, kept(false)), (kept(true), kept(false)), (kept(false), DONE)] {
         let held = take(&mut *store, &ana.asks(&["a", "b"]));
-        let settlement =
-            Settlement { ending: ending.clone(), apart: vec![(resource("b"), apart.clone())], receipts: vec![], note: None };
+        let settlement = Settlement {
+            ending: ending.clone(),
+            apart: vec![(resource("b"), apart.clone())],
+            receipts: vec![],
+            note: None,
+        };
         // The second time as after a lost answer.
         for _sent in 0..2 {
             assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
