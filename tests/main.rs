@@ -24,6 +24,7 @@ mod naming;
 mod policy;
 mod program;
 mod remote;
+mod rotation;
 mod rules;
 mod run;
 mod seam;

@@ -30,6 +30,12 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         run::tell_ignored(context, &world.settings);
         let ttl = verb.ttl.or(options.ttl);
         let resources = rotation::with_declared(context, world.resources(&verb.resources)?)?;
+        if let Some(reason) = options.reason.as_deref().filter(|_| options.force)
+            && let Err(error) = world.store.leases(Some(&resources), CALL)
+            && run::force_answers(&error)
+        {
+            return super::forced::without(world, &resources, operation, issue, (reason, &error), verb.json);
+        }
         let patience = patience(options, verb, &world.settings, &resources);
         let request = request(world, Claim::Explicit, resources, ttl, operation)?;
         let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;

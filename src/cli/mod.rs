@@ -12,6 +12,7 @@ mod config;
 mod duty;
 mod explain;
 mod find;
+mod forced;
 mod front;
 mod held;
 mod history;

@@ -54,7 +54,9 @@ pub enum Verb {
     #[command(after_help = "Example:\n  locked history sops:monitoring --since 2h")]
     History(History),
     /// Hold resources for this session over several commands
-    #[command(after_help = "Example:\n  locked acquire sops:monitoring --operation credential-rotation")]
+    #[command(
+        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts'\n  locked acquire rotation:API_KEY --operation 'rotate it'"
+    )]
     Acquire(Acquire),
     /// Give what this session holds a full TTL again
     #[command(after_help = "Example:\n  locked renew sops:monitoring")]

@@ -56,7 +56,7 @@ fn stand(context: &Context, state: StateDir, grant: GrantId) -> Result<(StateDir
 
 /// Is this what `--force` answers? A store that is busy with others or written by a newer program is alive, and so may
 /// its holders be; and a setting that names no store is to be set right.
-pub(super) fn answers(error: &StoreError) -> bool {
+pub fn answers(error: &StoreError) -> bool {
     !error.is_of_the_setting() && !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. })
 }
 
