@@ -59,14 +59,18 @@ pub fn rotation_not_ours(what: String, resources: &str) -> Refusal {
 pub fn consumers_left(resource: &str, consumers: &[String], retry: &str, next: String) -> Refusal {
     Refusal {
         word: "REFUSED",
-        what: format!(
-            "{resource} is not completed: {} has the same key and was not written under it",
-            listed(consumers)
-        ),
+        what: format!("{resource} is not completed: {}", not_written(consumers)),
         why: "whoever reads it there still gets the old value".to_owned(),
         retry: retry.to_owned(),
         next,
     }
+}
+
+/// What these have to do with it.
+#[must_use]
+pub(super) fn not_written(consumers: &[String]) -> String {
+    let (have, were) = if consumers.len() == 1 { ("has", "was") } else { ("have", "were") };
+    format!("{} {have} the same key and {were} not written under it", listed(consumers))
 }
 
 /// The first ten of them, and how many more there are.

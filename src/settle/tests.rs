@@ -211,7 +211,7 @@ fn a_rotation_with_readers_that_were_not_written_stays_with_its_session() {
     let consumers = vec!["a.env".to_owned()];
     let reason = "others have the same key, and were not written".to_owned();
     let kept = Ending::Keep { reason, keep_for: TTL, takeable: false };
-    let case = |succeeded, by_hand: &[&Resource]| {
+    let case = |succeeded: bool, by_hand: &[&Resource]| {
         let by_hand = by_hand.iter().copied().cloned().collect();
         Case { by_hand, ..Case::of(Outcome::Exited(i32::from(!succeeded)), succeeded, &[finding(None)]) }
     };

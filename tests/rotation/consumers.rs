@@ -17,7 +17,7 @@ fn a_rotation_is_not_completed_before_every_file_with_its_key_is_written() {
         let said = says(&mut release(&[]), 64);
         assert!(
             said.starts_with(&format!(
-                "REFUSED: {ROTATION} is not completed: {APP}, {N8N} has the same key and was not written under it\n"
+                "REFUSED: {ROTATION} is not completed: {APP}, {N8N} have the same key and were not written under it\n"
             )),
             "{said}"
         );

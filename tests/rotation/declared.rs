@@ -48,7 +48,7 @@ fn files_and_workflows_are_held_with_the_rotation_all_or_none() {
     silent(stage.locked(2).args(["release", "sops:n8n"]));
     silent(stage.locked(1).args(["acquire", ROTATION]));
     assert_eq!(held(&stage), HELD);
-    says(&mut stage.writes(2, APP).env("LOCKED_NO_WAIT", "1"), 75);
+    says(stage.writes(2, APP).env("LOCKED_NO_WAIT", "1"), 75);
     // Its own session writes under it; what it gives back early stays given back.
     silent(&mut stage.writes(1, APP));
     silent(&mut stage.writes(1, N8N));

@@ -1,7 +1,7 @@
 //! The issue that a rotation is for: who asks, when, and what is said on it.
 #![forbid(unsafe_code)]
 
-use super::stage::{APP, ISSUE, ROTATION, Stage, ends, says, silent};
+use super::stage::{APP, ISSUE, ROTATION, Stage, ends, says, silent, until};
 
 const VIEW: &str = "issue view 5925 --repo acme/infra --json state";
 
@@ -77,4 +77,23 @@ fn what_is_no_issue_is_refused_where_it_would_count() {
     ends(stage.locked(1).arg("true").env("LOCKED_ISSUE", "5925"), 0);
     ends(stage.locked(1).args(["-r", "server:x", "true"]).env("LOCKED_ISSUE", "5925"), 64);
     assert_eq!(stage.asked(), [""; 0]);
+}
+
+/// What happens while gh is asked is found by the look at the lease, which comes last.
+#[test]
+fn what_is_taken_at_the_last_moment_is_not_run_under() {
+    let stage = Stage::new();
+    stage.gh_waits();
+    let mut rotates = stage.rotates(1, &["--issue", ISSUE], "touch ran");
+    let run = std::thread::spawn(move || says(&mut rotates, 77));
+    until("gh is asked", || (stage.asked().len() == 1).then_some(()));
+    stage.taken();
+    stage.answer("OPEN");
+    let said = run.join().expect("it ends");
+    assert!(
+        said.starts_with(&format!("LOST: {ROTATION} was taken by somebody else before the program was started\n")),
+        "{said}"
+    );
+    assert!(said.contains("next:  reconcile: locked history rotation:API_KEY"), "{said}");
+    assert!(!stage.is_there("ran"));
 }

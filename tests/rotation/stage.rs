@@ -28,6 +28,7 @@ here=$(dirname "$0")
 printf '%s\n' "$*" >> "$here/calls"
 state=$(cat "$here/state")
 case "$state" in
+  wait) read -r state < "$here/gate" ;;
   none) echo 'GraphQL: Could not resolve to an issue or pull request with the number of 5925. (repository.issue)' >&2; exit 1 ;;
   login) echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4 ;;
 esac
@@ -103,6 +104,18 @@ impl Stage {
     /// Where the state lies that gh answers.
     pub(crate) fn gh_state(&self) -> PathBuf {
         self.gh.join("state")
+    }
+
+    /// From now on gh answers when [`Self::answer`] has said what.
+    pub(crate) fn gh_waits(&self) {
+        let made = Command::new("mkfifo").arg(self.gh.join("gate")).status().expect("mkfifo runs");
+        assert!(made.success());
+        self.issue_is("wait");
+    }
+
+    /// It answers this, once.
+    pub(crate) fn answer(&self, state: &str) {
+        fs::write(self.gh.join("gate"), format!("{state}\n")).expect("it listens");
     }
 
     /// What gh was asked so far.
