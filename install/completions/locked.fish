@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_locked_global_optspecs
-    string join \n r/resource= secret= issue= consumers-ok operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
+    string join \n r/resource= secret= operation= ttl= heartbeat= renew-deadline= grace= wait= n/no-wait N/dry-run keep no-canary conflict-exit-code= force reason= on-lost= report= session= store= advisory q/quiet v/verbose h/help V/version
 end
 
 function __fish_locked_needs_command
@@ -26,7 +26,6 @@ end
 
 complete -c locked -n "__fish_locked_needs_command" -s r -l resource -d 'Hold this resource too, for example server:bms-4 (repeatable)' -r
 complete -c locked -n "__fish_locked_needs_command" -l secret -d 'Hold the rotation of this secret too, as rotation:NAME (repeatable)' -r
-complete -c locked -n "__fish_locked_needs_command" -l issue -d 'The issue that this is done for: when it is closed, or nobody can say, nothing is run (79, 80). It is asked with gh right before the program is started, and again when it goes on after a stop' -r
 complete -c locked -n "__fish_locked_needs_command" -l operation -d 'What to call the work in `locked status`, instead of the program\'s name' -r
 complete -c locked -n "__fish_locked_needs_command" -l ttl -d 'How long the lease lives without a renew [default: 30m]' -r
 complete -c locked -n "__fish_locked_needs_command" -l heartbeat -d 'How often it is renewed [default: a sixth of the TTL, at most 60s]' -r
@@ -39,7 +38,6 @@ complete -c locked -n "__fish_locked_needs_command" -l on-lost -d 'Run this with
 complete -c locked -n "__fish_locked_needs_command" -l report -d 'Write how it went to this file, as JSON (mode 0600): what was decided and why, resources and tokens, times, exit, what became of the lease, what was found in the files, who was in the way' -r -F
 complete -c locked -n "__fish_locked_needs_command" -l session -d 'The session that this command belongs to' -r
 complete -c locked -n "__fish_locked_needs_command" -l store -d 'Where the leases live: embedded, sqlite:FILE, or a PostgreSQL server as libpq knows it (postgres://…, or key=value)' -r
-complete -c locked -n "__fish_locked_needs_command" -l consumers-ok -d 'A rotation is completed although other SOPS files of the repository have the same key and were not written'
 complete -c locked -n "__fish_locked_needs_command" -s n -l no-wait -d 'Do not wait at all'
 complete -c locked -n "__fish_locked_needs_command" -s N -l dry-run -d 'Say what would be locked, and run nothing'
 complete -c locked -n "__fish_locked_needs_command" -l keep -d 'Keep resources named with -r when the program fails'
@@ -57,11 +55,12 @@ complete -c locked -n "__fish_locked_needs_command" -f -a "history" -d 'Show end
 complete -c locked -n "__fish_locked_needs_command" -f -a "acquire" -d 'Hold resources for this session over several commands'
 complete -c locked -n "__fish_locked_needs_command" -f -a "renew" -d 'Give what this session holds a full TTL again'
 complete -c locked -n "__fish_locked_needs_command" -f -a "release" -d 'Give back what this session holds'
-complete -c locked -n "__fish_locked_needs_command" -f -a "check" -d 'Exit 0 when this session holds all of these and the issue is open; 77, 79, 80 or 69 when not, or nobody can say'
+complete -c locked -n "__fish_locked_needs_command" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
 complete -c locked -n "__fish_locked_needs_command" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
 complete -c locked -n "__fish_locked_needs_command" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
 complete -c locked -n "__fish_locked_needs_command" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
 complete -c locked -n "__fish_locked_needs_command" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
+complete -c locked -n "__fish_locked_needs_command" -f -a "shims" -d 'Stand in front of programs, so that nobody need type `locked`'
 complete -c locked -n "__fish_locked_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c locked -n "__fish_locked_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand run" -s h -l help -d 'Print help'
@@ -69,7 +68,6 @@ complete -c locked -n "__fish_locked_using_subcommand explain" -l json -d 'As JS
 complete -c locked -n "__fish_locked_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand status" -l stalled -d 'Only what was not renewed for so long' -r
 complete -c locked -n "__fish_locked_using_subcommand status" -s w -l watch -d 'Look again and again until Ctrl-C: redrawn on a terminal, else anew whenever something has changed'
-complete -c locked -n "__fish_locked_using_subcommand status" -l duties -d 'Only what was left to a person (release --as human-action) and is not done'
 complete -c locked -n "__fish_locked_using_subcommand status" -l json -d 'As JSON; with --watch one line for each change'
 complete -c locked -n "__fish_locked_using_subcommand status" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand history" -l since -d 'Only what ended within this time' -r
@@ -77,7 +75,6 @@ complete -c locked -n "__fish_locked_using_subcommand history" -l limit -d 'At m
 complete -c locked -n "__fish_locked_using_subcommand history" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand history" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand acquire" -l operation -d 'What the hold is for' -r
-complete -c locked -n "__fish_locked_using_subcommand acquire" -l issue -d 'The issue that it is for: when that is closed, or nobody can say, nothing is held (79, 80)' -r
 complete -c locked -n "__fish_locked_using_subcommand acquire" -l ttl -d 'How long it lives without a renew [default: 30m]' -r
 complete -c locked -n "__fish_locked_using_subcommand acquire" -l wait -d 'How long to wait [default: 30s]' -r
 complete -c locked -n "__fish_locked_using_subcommand acquire" -s n -l no-wait -d 'Do not wait at all'
@@ -88,14 +85,8 @@ complete -c locked -n "__fish_locked_using_subcommand renew" -s h -l help -d 'Pr
 complete -c locked -n "__fish_locked_using_subcommand release" -l as -d 'How the work ended' -r -f -a "completed\t''
 failed\t''
 human-action\t''"
-complete -c locked -n "__fish_locked_using_subcommand release" -l note -d 'A word for the ledger; with human-action who must do what' -r
-complete -c locked -n "__fish_locked_using_subcommand release" -l duty -d 'Say that what was left to a person is done; with --as failed, that it will not be'
-complete -c locked -n "__fish_locked_using_subcommand release" -l consumers-ok -d 'A rotation is completed although other SOPS files of the repository have the same key and were not written'
 complete -c locked -n "__fish_locked_using_subcommand release" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand release" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand check" -l issue -d 'The issue that the work is for [default: the one that it was acquired for]' -r
-complete -c locked -n "__fish_locked_using_subcommand check" -l token -d 'It must be held under this very token, as `acquire --json` gave it' -r
-complete -c locked -n "__fish_locked_using_subcommand check" -l comment -d 'Say on the issue too why nothing may be written'
 complete -c locked -n "__fish_locked_using_subcommand check" -l json -d 'As JSON'
 complete -c locked -n "__fish_locked_using_subcommand check" -s h -l help -d 'Print help'
 complete -c locked -n "__fish_locked_using_subcommand restore" -l from -d 'Which version to bring back [default: the last proven copy, else the one before the write, else HEAD]' -r -f -a "proven\t''
@@ -161,21 +152,54 @@ complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_su
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "rules" -d 'Print the built-in rules, as you would write yours'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
 complete -c locked -n "__fish_locked_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "install" -d 'Stand in front of programs: sops, docker, docker-compose and gh, or those that are named'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "list" -d 'Show the shims, where they are found on PATH, and the programs behind them'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "remove" -d 'Take shims away; what is not ours stays'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "exec" -d 'Run a program exactly as its shim does'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "path" -d 'Print the folder of the shims, for the PATH of CI, mise and direnv'
+complete -c locked -n "__fish_locked_using_subcommand shims; and not __fish_seen_subcommand_from install list remove exec path help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -l dir -d 'In this folder [default: LOCKED_SHIMS_DIR, else ~/.local/share/locked/shims]' -r -F
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -l all -d 'Also ssh, scp, sftp and rsync'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -l from-rules -d 'Also every program that the rules name which count here'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -l system -d 'In the folder of the whole machine, /usr/local/lib/locked/shims'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from list" -l dir -d 'In this folder [default: LOCKED_SHIMS_DIR, else ~/.local/share/locked/shims]' -r -F
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from list" -l system -d 'In the folder of the whole machine, /usr/local/lib/locked/shims'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from list" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from remove" -l dir -d 'In this folder [default: LOCKED_SHIMS_DIR, else ~/.local/share/locked/shims]' -r -F
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from remove" -l all -d 'Every shim in the folder'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from remove" -l system -d 'In the folder of the whole machine, /usr/local/lib/locked/shims'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from remove" -l json -d 'As JSON'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from path" -l dir -d 'In this folder [default: LOCKED_SHIMS_DIR, else ~/.local/share/locked/shims]' -r -F
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from path" -l system -d 'In the folder of the whole machine, /usr/local/lib/locked/shims'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "install" -d 'Stand in front of programs: sops, docker, docker-compose and gh, or those that are named'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "list" -d 'Show the shims, where they are found on PATH, and the programs behind them'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Take shims away; what is not ours stays'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "exec" -d 'Run a program exactly as its shim does'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the folder of the shims, for the PATH of CI, mise and direnv'
+complete -c locked -n "__fish_locked_using_subcommand shims; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "history" -d 'Show ended leases, newest first'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "release" -d 'Give back what this session holds'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "check" -d 'Exit 0 when this session holds all of these and the issue is open; 77, 79, 80 or 69 when not, or nobody can say'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "completions" -d 'Print completions for a shell'
-complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "run" -d 'Run a program, also one that is called like a verb'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "explain" -d 'Show what a command line would lock, and run nothing'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "status" -d 'Show live leases; exits 0 whether there are any or not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "history" -d 'Show ended leases, newest first'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "acquire" -d 'Hold resources for this session over several commands'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "renew" -d 'Give what this session holds a full TTL again'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "release" -d 'Give back what this session holds'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "check" -d 'Exit 0 when this session holds all of these, 77 when not'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "restore" -d 'Bring a bad file back, or accept the one that is there'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "steal" -d 'Take what somebody else holds: a person\'s word. Its command is stopped first, then this session holds it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "store" -d 'Look after the store: set it up, check it, prune it, move it'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "config" -d 'Show what the settings are, and trust those of a repository'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "shims" -d 'Stand in front of programs, so that nobody need type `locked`'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "completions" -d 'Print completions for a shell'
+complete -c locked -n "__fish_locked_using_subcommand help; and not __fish_seen_subcommand_from run explain status history acquire renew release check restore steal store config shims completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "init" -d 'Set the store up, or bring it to this version; does nothing where all is there'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "check" -d 'Exit 0 when the store is as it should be and this role may use it, 78 with the reasons when not'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "print-sql" -d 'Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server'
@@ -185,3 +209,8 @@ complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subc
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "show" -d 'Show what counts here, and who says so: built in, a file with its line, a variable, an option'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "rules" -d 'Print the built-in rules, as you would write yours'
 complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "trust" -d 'Trust what the .locked.toml of a repository says now; when it changes, it is untrusted again'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from shims" -f -a "install" -d 'Stand in front of programs: sops, docker, docker-compose and gh, or those that are named'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from shims" -f -a "list" -d 'Show the shims, where they are found on PATH, and the programs behind them'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from shims" -f -a "remove" -d 'Take shims away; what is not ours stays'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from shims" -f -a "exec" -d 'Run a program exactly as its shim does'
+complete -c locked -n "__fish_locked_using_subcommand help; and __fish_seen_subcommand_from shims" -f -a "path" -d 'Print the folder of the shims, for the PATH of CI, mise and direnv'

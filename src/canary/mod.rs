@@ -13,6 +13,7 @@ mod fault;
 mod look;
 mod names;
 mod recipients;
+mod standing;
 mod structure;
 mod unwrap;
 
@@ -21,6 +22,7 @@ pub use document::{Document, Format, Kind, sniff};
 pub use fault::Fault;
 pub use look::look;
 pub use names::Names;
+pub use standing::{fits_rule, is_merged};
 pub use structure::{has_encrypted_value, native};
 
 use std::ffi::OsString;

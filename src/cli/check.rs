@@ -23,6 +23,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
     let mut issue = named.clone();
     let exit = World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         if verb.token.is_some() && resources.len() > 1 {
             let misuse = report::misuse("a token is that of one resource", "locked check KIND:NAME --token N");
             return Err(refuse(&misuse, exit::USAGE));
@@ -102,7 +103,7 @@ fn comment(context: &Context, issue: Option<&Issue>, resources: &[ResourceName],
 
 /// What a wrapped command got from its `locked`: names and tokens. The tokens are compared with the store's, so that a
 /// stale environment proves nothing.
-fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
+pub(super) fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
     let words = |name: &str| {
         let text = context.invocation.var(name).unwrap_or_default();
         text.to_string_lossy().split(' ').map(str::to_owned).collect::<Vec<_>>()

@@ -23,6 +23,7 @@ const CALL: Duration = Duration::from_secs(10);
 pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         let resources = rotation::with_held(world, resources)?;
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
         match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
@@ -38,6 +39,7 @@ pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Ex
 pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVerb) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         if verb.duty {
             return super::duty::discharge(world, verb, &resources);
         }
@@ -84,13 +86,13 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
 }
 
 /// A file of these leases, on this host, that is plaintext: an edit that has not been closed.
-fn open_edit(live: &[LeaseView], session: SessionId) -> Option<(&LeaseView, String)> {
+pub(super) fn open_edit(live: &[LeaseView], session: SessionId) -> Option<(&LeaseView, String)> {
     let host = ProcFs::host();
     let mut resting = live.iter().filter(|lease| lease.session == session && lease.pid.is_none() && lease.host == host);
     resting.find_map(|lease| run::plaintext_of(&lease.files).map(|file| (lease, file)))
 }
 
-fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
+pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
     report::Refusal {
         word: "REFUSED",
         what: format!("{} is not released: {file} is plaintext (an open edit)", lease.resource),

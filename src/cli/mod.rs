@@ -6,20 +6,27 @@
 
 mod acquire;
 mod alive;
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod duty;
 mod explain;
 mod find;
+mod findings;
 mod forced;
 mod front;
 mod held;
 mod history;
+mod hooks;
+mod init;
+mod ledger;
 mod options;
 mod overruled;
 mod restore;
 mod rotation;
+mod session;
+mod shims;
 mod status;
 mod steal;
 mod store;

@@ -20,6 +20,7 @@ mod session;
 mod shell;
 mod stat;
 mod variable;
+mod why;
 
 #[cfg(target_os = "linux")]
 pub use above::stands_above;

@@ -6,6 +6,7 @@ mod rotation;
 mod telling;
 mod time;
 mod waiting;
+mod word;
 
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
@@ -15,6 +16,7 @@ pub use telling::{
 };
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;
+pub use word::say_words;
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
