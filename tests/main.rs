@@ -31,6 +31,7 @@ mod policy;
 mod program;
 mod readme;
 mod remote;
+mod rotation;
 mod rules;
 mod run;
 mod seam;

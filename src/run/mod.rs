@@ -7,6 +7,7 @@ mod arbiter;
 mod base;
 mod book;
 mod bypass;
+mod consumers;
 mod duty;
 mod ending;
 mod entry;
@@ -17,6 +18,7 @@ mod gh;
 mod hint;
 mod hold;
 mod hosts;
+mod issue;
 mod job;
 mod later;
 mod litter;
@@ -26,6 +28,7 @@ mod options;
 mod proof;
 mod read;
 mod receipt;
+mod recheck;
 mod setting;
 mod settings;
 mod spool;
@@ -40,10 +43,13 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, zones};
+pub use book::{book_here, classified, rotations_here, zones};
 pub use bypass::{Bypasses, bypasses, record_hook as record_bypass, spooled as spooled_bypasses};
+pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
+pub use forced::answers as force_answers;
+pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
 pub use litter::sweep_all;
 pub use options::Options;
 pub use proof::fault_of;
@@ -52,7 +58,7 @@ pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_
 pub use settings::{
     layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, settings_or_fault, tell_ignored,
 };
-pub use spool::{Waiting, waiting};
+pub use spool::{Hold as ForcedHold, Waiting, note_hold, waiting};
 pub use stale::{AtHand, Standing, standing};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};

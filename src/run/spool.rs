@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::StoreSetting;
 use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Release, Settlement, Store, StoreError};
+use crate::store::{
+    self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Owner, Release, Settlement, Store, StoreError,
+};
 use crate::terms::{Digest, GrantId, Resource};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
@@ -65,6 +67,42 @@ pub(super) fn write(
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
     put().map_err(|error| StoreError::Failed(format!("{} cannot be written: {error}", path.display())))
+}
+
+/// Writes that somebody goes on without what was to be held between commands. Nobody was kept out, and nobody will say
+/// how it ended: that is left to a person.
+///
+/// # Errors
+/// See [`write`].
+pub fn note_hold(state: &StateDir, store: &StoreSetting, forced: Hold) -> Result<(), StoreError> {
+    let Hold { owner, resources, reason, at } = forced;
+    let grant = GrantId::random();
+    let news = News::Forced(Forced {
+        grant,
+        owner,
+        resources,
+        reason,
+        began_at: at,
+        ended_at: at,
+        files: Vec::new(),
+        receipts: Vec::new(),
+        end: ForcedEnd::Ended(Ended::HumanAction),
+        apart: Vec::new(),
+    });
+    // Nothing runs, so there is no live file; it is asked for where the end is not known.
+    write(state, store, grant, Live { device: 0, inode: 0 }, news)
+}
+
+/// A hold that nobody has.
+pub struct Hold {
+    /// Who goes on without it.
+    pub owner: Owner,
+    /// What it was to be.
+    pub resources: Vec<Resource>,
+    /// Why somebody forced it.
+    pub reason: String,
+    /// Wall clock, ms since 1970.
+    pub at: i64,
 }
 
 /// Tells the store of every run that has ended. What cannot be told now waits; a run that goes on is left alone.
