@@ -20,6 +20,8 @@
 //! | [`lease`] | ask, wait, prove the base, hold |
 //! | [`supervise`] | the keeper, the child, the tree |
 //! | [`canary`] | is the result sound? |
+//! | [`lineage`] | may a version be written upon, or would a newer one be lost? (pure) |
+//! | [`notes`] | which version a session has read |
 //! | [`copies`] | proven copies and pre-images, for restoring |
 //! | [`settle`] | what becomes of the lease (pure) |
 //! | [`exit`] | every exit status |
@@ -44,7 +46,9 @@ pub mod holder;
 pub mod hooks;
 pub mod invocation;
 pub mod lease;
+pub mod lineage;
 pub mod naming;
+pub mod notes;
 pub mod plan;
 pub mod program;
 pub mod report;

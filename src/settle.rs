@@ -145,6 +145,12 @@ impl Decision {
         })
     }
 
+    /// A file of it is plaintext, and the lease stays with its session until that is closed.
+    #[must_use]
+    pub fn is_open_edit(&self) -> bool {
+        matches!(&self.ending, Ending::Keep { reason, takeable: false, .. } if is_of_open_edit(reason))
+    }
+
     /// Why something of it stays, if it does: the lease's own reason before that of a part.
     #[must_use]
     pub fn stays(&self) -> Option<&str> {
@@ -272,7 +278,16 @@ fn runs_on(facts: &Facts<'_>) -> Option<String> {
 
 /// The lease stays with its session while the file is plaintext.
 fn open_edit(place: &str, max_hold: Duration) -> Ending {
-    Ending::Keep { reason: format!("{place} is plaintext (an open edit)"), keep_for: max_hold, takeable: false }
+    Ending::Keep { reason: format!("{place}{OPEN_EDIT}"), keep_for: max_hold, takeable: false }
+}
+
+/// How the reason of an open edit ends.
+const OPEN_EDIT: &str = " is plaintext (an open edit)";
+
+/// Whether a lease is kept for an open edit, by its reason.
+#[must_use]
+pub fn is_of_open_edit(reason: &str) -> bool {
+    reason.ends_with(OPEN_EDIT)
 }
 
 fn unverified(findings: &[Finding]) -> Option<Telling> {

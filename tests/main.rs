@@ -5,6 +5,7 @@
 mod world;
 
 mod architecture;
+mod base;
 mod board;
 mod canary;
 mod cli;

@@ -32,7 +32,11 @@ fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<
     let receipts = if audited.wanted.is_empty() {
         Receipts::Asked(Vec::new())
     } else {
-        ask(context, options, verb, &door, &audited)?
+        match ask(context, options, verb, &door, &audited) {
+            // What is wrong by itself is told whatever the store would say.
+            Err(_) if !audited.findings.is_empty() => Receipts::NotAsked("the store does not answer"),
+            other => other?,
+        }
     };
     let why = match receipts {
         Receipts::Asked(found) => {

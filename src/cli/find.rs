@@ -22,8 +22,8 @@ const VERBS: [&str; 20] = [
     "shims",
     "completions",
     "help",
-    // Reserved by the design for later versions.
     "adopt",
+    // Reserved by the design for later versions.
     "init",
     "doctor",
     "audit",

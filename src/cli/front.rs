@@ -15,7 +15,7 @@ use crate::invocation::Invocation;
 use crate::program::{self, FileId};
 use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
-use crate::terms::ResourceName;
+use crate::terms::{ResourceName, SessionId};
 
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
@@ -46,6 +46,7 @@ pub fn main(invocation: Invocation) -> Exit {
         store: None,
         advisory: false,
         shim: None,
+        session: None,
         shelf: Shelf::default(),
     };
     if let Some(name) = stands_for {
@@ -93,6 +94,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
             speak(&mut context, typed.voice());
             context.account = account(&context, &typed);
             context.store.clone_from(&typed.store);
+            context.session = typed.session.map(SessionId);
             context.advisory = typed.advisory || set(&context, "LOCKED_ADVISORY");
             under_options(&context, Some(&typed), ours, words)
         }
@@ -192,6 +194,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);
+    context.session = line.options.session.map(SessionId);
     context.advisory = line.options.advisory;
     if let Verb::Shims(ShimsVerb { verb: ShimsVerbs::Exec(verb) }) = &line.verb {
         return super::shims::exec(context, verb);
@@ -223,6 +226,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Release(verb) => super::held::release(&context, &line.options, verb),
         Verb::Check(verb) => super::check::check(&context, &line.options, verb),
         Verb::Restore(verb) => super::restore::restore(&context, &line.options, verb),
+        Verb::Adopt(verb) => super::adopt::adopt(&context, &line.options, verb),
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
         Verb::Session(verb) => super::session::session(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod adopt;
 mod alive;
 mod audit;
 mod check;

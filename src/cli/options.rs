@@ -17,7 +17,7 @@ use crate::settle::Holds;
 use crate::terms::{ResourceName, SessionId, may_hold_a_secret, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
-/// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`).
+/// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`, `--accept-stale`).
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options before the program")]
 pub struct RunOptions {
@@ -81,6 +81,11 @@ pub struct RunOptions {
     /// Why it is forced, for the ledger
     #[arg(long, value_name = "TEXT", requires = "force", value_parser = reason)]
     pub reason: Option<String>,
+
+    /// Write upon an older version although a newer one is known, or upon one that nobody knows; the chain of receipts
+    /// starts anew from it, which is recorded
+    #[arg(long)]
+    pub accept_stale: bool,
 
     /// Run this with `sh -c` once when the lease was lost, with LOCKED_RESOURCES and LOCKED_LOST_CAUSE (deadline, gone,
     /// revoked, stopped-job, keeper-died) in its environment, for at most 30s
@@ -203,6 +208,7 @@ impl RunOptions {
             session: self.session.map(SessionId),
             keep: self.keep,
             canary: !self.no_canary && settings.flag(Key::Canary),
+            accept_stale: self.accept_stale,
             force: self.reason.clone().filter(|_| self.force),
             on_lost: self.on_lost.clone(),
             conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),

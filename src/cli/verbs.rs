@@ -77,6 +77,11 @@ pub enum Verb {
     /// Bring a bad file back, or accept the one that is there
     #[command(after_help = "Example:\n  locked restore secrets/x.sops.yaml")]
     Restore(Restore),
+    /// Prove files that came another way than through `locked`, and write receipts for them
+    #[command(
+        after_help = "Each file by itself: one that is refused leaves the others as they are, and the exit status is its.\n\nExample:\n  locked adopt secrets/x.sops.yaml"
+    )]
+    Adopt(Adopt),
     /// Take what somebody else holds: a person's word. Its command is stopped first, then this session holds it
     #[command(after_help = "Example:\n  locked steal sops:monitoring --reason 'its host is gone' --approved-by Maria")]
     Steal(Steal),
@@ -235,6 +240,17 @@ pub struct Restore {
     /// Which version to bring back [default: the last proven copy, else the one before the write, else HEAD]
     #[arg(long, value_name = "WHICH", value_parser = ["proven", "before", "head"], conflicts_with = "accept")]
     pub from: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked adopt`.
+#[derive(Debug, Args)]
+pub struct Adopt {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     /// As JSON
     #[arg(long)]
     pub json: bool,

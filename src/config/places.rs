@@ -66,13 +66,24 @@ impl Places {
     /// than all the rest of a command that passes.
     #[must_use]
     pub fn may_say_what_is_held(&self) -> bool {
+        self.may_have(&ABOUT_LINES)
+    }
+
+    /// Whether some file may say which variables name a session.
+    #[must_use]
+    pub fn may_name_sessions(&self) -> bool {
+        self.may_have(&[b"session"])
+    }
+
+    /// Whether one of these words is in some file.
+    fn may_have(&self, words: &[&[u8]]) -> bool {
         let fragments = fragments(&self.fragments).unwrap_or_default();
         let all = fragments.iter().chain([&self.system]).chain(&self.user).chain(&self.repositories);
         all.into_iter().any(|path| {
             // What is no file is not opened here: it could hold a reader up.
             let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
             let text = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
-            ABOUT_LINES.iter().any(|word| text.windows(word.len()).any(|part| part == *word))
+            words.iter().any(|word| text.windows(word.len()).any(|part| part == *word))
         })
     }
 }

@@ -57,7 +57,7 @@ fn branch_name(reference: &[u8]) -> Option<String> {
 }
 
 /// The object of the one entry `MODE SP TYPE SP OBJECT TAB PATH NUL`, if it is a regular file.
-fn regular_blob(listed: &[u8]) -> Option<&str> {
+pub(super) fn regular_blob(listed: &[u8]) -> Option<&str> {
     let facts = listed.split(|&byte| byte == b'\t').next()?;
     let mut facts = std::str::from_utf8(facts).ok()?.split(' ');
     let (mode, kind, object) = (facts.next()?, facts.next()?, facts.next()?);

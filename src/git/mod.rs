@@ -9,6 +9,7 @@
 mod config;
 mod discover;
 mod head;
+mod history;
 mod include;
 mod object;
 mod origin;
@@ -18,6 +19,7 @@ mod tree;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use history::{History, Standing};
 pub use object::ObjectFormat;
 
 /// Looks a variable up in the environment of the command that is named.

@@ -15,7 +15,7 @@ pub use claims::{StackOf, World};
 
 use self::files::{Files, files};
 use crate::naming::{self, Namer, NamingError, Target};
-use crate::rules::{Classification, Policy, Stale, Write};
+use crate::rules::{Classification, Decrypted, Policy, Stale, Write};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// What is to be done.
@@ -42,6 +42,8 @@ pub struct HoldPlan {
     pub by_rule: Vec<Resource>,
     /// The files, each with its name.
     pub files: Vec<PlannedFile>,
+    /// What it decrypts itself, where plaintext comes out of it: that is read under the lease.
+    pub decrypted: Vec<Decrypted>,
     /// The rule that decided, if one did.
     pub rule: Option<String>,
     /// What runs, free of argument values.
@@ -145,6 +147,7 @@ pub fn draw(
         by_rule,
         files,
         operation: class.operation,
+        decrypted: class.decrypted,
         remote,
         policy: zones::terms(Some(class.policy).filter(|_| ruled), &entered),
         ask,

@@ -58,8 +58,19 @@ pub struct Classification {
     pub notes: Vec<String>,
     /// A rule wants the name of a secret, and the line does not say it.
     pub asks: bool,
+    /// What it decrypts, where plaintext comes out of it.
+    pub decrypted: Vec<Decrypted>,
     /// One sentence for `explain`: why it locks or passes.
     pub reason: String,
+}
+
+/// A SOPS file whose plaintext a command gives out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decrypted {
+    /// The file, as sops opens it.
+    pub file: PathBuf,
+    /// The file that the plaintext goes to; none where that is no file that is known.
+    pub plaintext: Option<PathBuf>,
 }
 
 /// One command of a line, as zones look at it.

@@ -17,7 +17,7 @@ use super::grammar;
 use super::policy::Policy;
 use super::step::Step;
 use super::wanted::{Claim, Filling};
-use super::{Command, Write, sops};
+use super::{Command, Decrypted, Write, sops};
 
 /// What one command wants.
 #[derive(Debug, Default)]
@@ -44,6 +44,8 @@ pub(super) struct Wants {
     pub(super) asks: bool,
     /// Its effect goes on when it is stopped.
     pub(super) elsewhere: bool,
+    /// What it decrypts.
+    pub(super) decrypted: Vec<Decrypted>,
     /// A rule decided, and the name is one that only run time knows.
     pub(super) unnamed: bool,
 }

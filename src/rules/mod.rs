@@ -29,7 +29,7 @@ mod words;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Told, Via, Write};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
@@ -111,6 +111,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
+    class.decrypted.extend(wants.decrypted);
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     class.writes.extend(wants.writes.into_iter().filter(|write| paths.insert(write.path.clone())));

@@ -15,11 +15,12 @@ use super::ending::settle_within;
 use super::files;
 use super::job::Job;
 use super::proof::{self, Bad, Proof};
+use super::stale::{self, Checked};
 
 /// What the base came to.
 pub(super) enum Base {
-    /// Go. The files as they are now.
-    Sound(Vec<Before>),
+    /// Go. The files as they are now, and what a person has accepted of them.
+    Sound { before: Vec<Before>, accepted: Vec<Receipt> },
     /// Not: the lease is settled already.
     Refused { refusal: Refusal, status: i32 },
     /// Not, and the lease is left to run out.
@@ -43,17 +44,25 @@ pub(super) fn prove(
         return quarantine(job, granted, tokens, store, receipts, &bad);
     }
     if let Some(refusal) = moved(job) {
-        end(job, tokens, store, undone(job, granted))?;
+        end(job, tokens, store, undone(job, granted), Vec::new())?;
         return Ok(Base::Refused { refusal, status: job.options.conflict_status });
     }
     let mut before = job.observe();
     if let Some(refusal) = redirected(job, &mut before)? {
-        end(job, tokens, store, undone(job, granted))?;
+        end(job, tokens, store, undone(job, granted), Vec::new())?;
         return Ok(Base::Refused { refusal, status: exit::STALE });
     }
+    let accepted = match stale::check(job, granted, &before, &receipts, store)? {
+        Checked::Go(accepted) => accepted,
+        Checked::Refused(refusal) => {
+            // What was found of predecessors stays found.
+            end(job, tokens, store, undone(job, granted), receipts)?;
+            return Ok(Base::Refused { refusal: *refusal, status: exit::STALE });
+        }
+    };
     for (file, before) in job.plan.files.iter().zip(&before) {
         if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
-            end(job, tokens, store, undone(job, granted))?;
+            end(job, tokens, store, undone(job, granted), Vec::new())?;
             return Err(no_copy(job, &error));
         }
     }
@@ -63,17 +72,17 @@ pub(super) fn prove(
     let records = job.records(&before);
     // The usual case needs no second round trip: nothing to prove, and the files are as they were when we asked.
     if granted.unsettled.is_empty() && granted.reclaimed.is_empty() && records == recorded {
-        return Ok(Base::Sound(before));
+        return Ok(Base::Sound { before, accepted });
     }
     match store.record_files(&job.holding(tokens), &records, &receipts, settle_within(store))? {
         Renewal::Renewed(_) => {
             granted.reclaimed.iter().for_each(|&grant| state::discard(job.state, grant));
-            Ok(Base::Sound(before))
+            Ok(Base::Sound { before, accepted })
         }
         Renewal::Gone => Ok(Base::Refused { refusal: lost(job), status: exit::LOST }),
         Renewal::Revoked => {
             // Who takes it away waits for us to let go; a store that cannot be told lets it run out.
-            let _it_runs_out = end(job, tokens, store, undone(job, granted));
+            let _it_runs_out = end(job, tokens, store, undone(job, granted), Vec::new());
             Ok(Base::Refused { refusal: lost(job), status: exit::LOST })
         }
     }
@@ -182,8 +191,14 @@ pub(super) fn undone(job: &Job<'_>, granted: &Granted) -> Ending {
     Ending::Keep { reason: "its next command was not run".to_owned(), keep_for, takeable: false }
 }
 
-fn end(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store, ending: Ending) -> Result<(), StoreError> {
-    store.settle(&job.holding(tokens), &Settlement::whole(ending, Vec::new()), settle_within(store)).map(|_| ())
+fn end(
+    job: &Job<'_>,
+    tokens: &[FencingToken],
+    store: &mut dyn Store,
+    ending: Ending,
+    receipts: Vec<Receipt>,
+) -> Result<(), StoreError> {
+    store.settle(&job.holding(tokens), &Settlement::whole(ending, receipts), settle_within(store)).map(|_| ())
 }
 
 pub(super) fn no_copy(job: &Job<'_>, error: &std::io::Error) -> StoreError {

@@ -20,9 +20,10 @@ use super::job::Job;
 use super::later::Later;
 use super::loose;
 use super::spool::{self, News};
+use super::tending::{self, Edit};
 
 /// The wrapper's words at "go".
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Words {
     /// When the granted request was sent, ms on the boot clock.
     pub(super) sent: u64,
@@ -36,6 +37,8 @@ pub(super) struct Words {
     pub(super) live: Option<Live>,
     /// Files that the session's own earlier commands may have written under the same lease.
     pub(super) carried: Vec<FileRecord>,
+    /// The bases that a person has accepted, for the ledger once something is written upon them.
+    pub(super) accepted: Vec<Receipt>,
 }
 
 impl Words {
@@ -48,6 +51,7 @@ impl Words {
             tokens: Vec::new(),
             forced: true,
             carried: Vec::new(),
+            accepted: Vec::new(),
             live: (!in_refuge).then_some(live),
         }
     }
@@ -59,6 +63,12 @@ impl Words {
     /// For how long the lease has been ours.
     pub(super) fn held(&self, job: &Job<'_>) -> Duration {
         Moment(Duration::from_millis(self.sent)).until(job.context.clock.now())
+    }
+
+    /// These receipts behind those of the bases that they were written upon by a person's word.
+    pub(super) fn with_accepted(&self, receipts: Vec<Receipt>) -> Vec<Receipt> {
+        let written = |base: &&Receipt| receipts.iter().any(|it| it.scope == base.scope && it.path == base.path);
+        self.accepted.iter().filter(written).cloned().chain(receipts.iter().cloned()).collect()
     }
 
     pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
@@ -224,6 +234,19 @@ impl Duty for KeeperDuty<'_> {
         told
     }
 
+    fn tend(&mut self) {
+        let (job, tokens, carried) = (self.job, self.tokens.clone(), self.carried.clone());
+        let edit = Edit::of(job, &self.before, &carried);
+        tending::tend(&edit, |settlement| {
+            let told = self.store().map(|store| {
+                let limit = settle_within(store.as_ref());
+                store.settle(&job.holding(&tokens), settlement, limit).is_ok()
+            });
+            self.store = None;
+            told.unwrap_or(false)
+        });
+    }
+
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
         let before = self.before.clone();
@@ -235,7 +258,9 @@ impl Duty for KeeperDuty<'_> {
             // What ran by force is still to be noted, as it ended.
             Hold::Held | Hold::Given => {
                 let later = self.words.as_ref().map(|words| Later::proven(job, outcome, words)).unwrap_or_default();
-                job.decide(outcome, &before, &self.carried, &later)
+                let (decision, receipts) = job.decide(outcome, &before, &self.carried, &later);
+                let receipts = self.words.as_ref().map_or_else(Vec::new, |words| words.with_accepted(receipts));
+                (decision, receipts)
             }
         };
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
@@ -252,7 +277,11 @@ impl Duty for KeeperDuty<'_> {
             if let Some((Ok(release), keeps)) = settled {
                 // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
                 self.store = None;
-                return self.is_settled(outcome, &decision, release, keeps);
+                self.is_settled(outcome, &decision, release, keeps);
+                if decision.is_open_edit() && keeps && release == Release::Released {
+                    self.tend();
+                }
+                return;
             }
             self.store = None;
             if job.context.clock.now() >= deadline {

@@ -14,7 +14,7 @@ use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
-use super::{account, base, on_lost, tell};
+use super::{account, base, on_lost, stale, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
 /// connected to anew after a long command.
@@ -82,8 +82,12 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
     };
     let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later);
     let proofs = receipts.len();
+    let receipts = words.with_accepted(receipts);
     let limit = settle_within(store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
+    if job.succeeded(outcome) && matches!(settled, Ok(Release::Released)) {
+        stale::forget(job);
+    }
     let (word, why) = account::account_of(outcome, &decision, &settled, store.keeps());
     job.context.account.ended(word, words.held(job), why.as_deref());
     let lost_at_settling = matches!(settled, Ok(Release::NotOurs)) || outcome.cause().is_some_and(Cause::is_loss);
@@ -104,6 +108,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
             wrapper.leave_to_keeper();
             ended.unsettled = true;
         }
+        Ok(Release::Released) if decision.is_open_edit() => wrapper.leave_to_tend(),
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();

@@ -95,6 +95,8 @@ pub struct Context {
     pub advisory: bool,
     /// We stand in a program's place (a shim): the name that it is given, as its caller gave it to us.
     pub shim: Option<OsString>,
+    /// `--session`.
+    pub session: Option<SessionId>,
     /// The files of settings that were read.
     pub shelf: Shelf,
 }

@@ -135,7 +135,7 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
 
 /// What a redirected file may have held before the shell emptied it: the newest copy of this checkout, HEAD. Only where
 /// both are unknown it is what another checkout had.
-fn last_known(file: &PlannedFile, job: &Job<'_>) -> Vec<Vec<u8>> {
+pub(super) fn last_known(file: &PlannedFile, job: &Job<'_>) -> Vec<Vec<u8>> {
     let newest = |copies: Vec<Copy>| copies.first().and_then(|copy| fs::read(&copy.path).ok());
     let head = || {
         let repository = file.target.repository.as_ref()?;

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd as _;
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::exit::{self, Exit};
-use crate::holder::{ProcFs, Session};
+use crate::holder::{ProcFs, Processes as _, Session, Source};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
@@ -67,6 +67,7 @@ fn attempt(
         order,
         copies: state.copies()?,
         owner: owner(context, options, plan, &session, &state),
+        anchor: anchor(&session),
         grant,
         key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
         arbiter: arbiter::arbiter(context, Some(&order.program)),
@@ -137,6 +138,7 @@ fn under_watch(
                 forced: false,
                 live: Some(live.live()),
                 carried: job.carried(&granted),
+                accepted: Vec::new(),
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
@@ -208,8 +210,8 @@ fn granted_run(
     wrapper: Wrapper,
 ) -> Result<Ended, StoreError> {
     let tokens: Vec<FencingToken> = granted.tokens.iter().map(|(_, token)| *token).collect();
-    let before = match base::prove(job, granted, &tokens, records, store) {
-        Ok(Base::Sound(before)) => before,
+    let (before, accepted) = match base::prove(job, granted, &tokens, records, store) {
+        Ok(Base::Sound { before, accepted }) => (before, accepted),
         Ok(Base::Refused { refusal, status }) => {
             wrapper.dismiss();
             let lost = status == exit::LOST;
@@ -233,6 +235,7 @@ fn granted_run(
     };
     job.context.account.runs(&granted.tokens);
     let follower = Follower::before(job, granted.lasts);
+    let words = &Words { accepted, ..words.clone() };
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
     let mut news = |news: News| {
         // The connection is for a short command; others may want it.
@@ -261,6 +264,12 @@ pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit 
     context.account.refused(refusal);
     report::say(&refusal.to_string());
     Exit::Code(status)
+}
+
+/// The process that stands for the session.
+fn anchor(session: &Session) -> Option<(u32, u64)> {
+    let Source::Anchor { pid, .. } = &session.source else { return None };
+    ProcFs::new().process(*pid).map(|process| (process.pid, process.started))
 }
 
 fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Session, state: &StateDir) -> Owner {

@@ -28,6 +28,8 @@ pub(super) struct Job<'a> {
     pub(super) state: &'a StateDir,
     pub(super) copies: PathBuf,
     pub(super) owner: Owner,
+    /// The process that stands for the session, where one does: its id and when it was forked.
+    pub(super) anchor: Option<(u32, u64)>,
     pub(super) grant: GrantId,
     pub(super) key: LeaseKey,
     pub(super) arbiter: Arbiter,

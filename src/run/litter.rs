@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
+use crate::clock::Clock as _;
 use crate::config::StoreSetting;
+use crate::notes::Notes;
 use crate::state::{self, Abandoned, StateDir};
 use crate::terms::GrantId;
 
@@ -19,6 +21,7 @@ const CALL: Duration = Duration::from_millis(500);
 /// Sweeps a few of them. A file whose lease, join or ticket still stands is the proof that its holder is gone, and
 /// stays. Nothing depends on it, so whatever goes wrong is for the next run.
 pub(super) fn sweep(context: &Context, state: &StateDir, setting: &StoreSetting) {
+    Notes::of(state, context.clock.wall_ms()).sweep();
     let abandoned = state::abandoned(state, AGE, AT_MOST);
     if abandoned.is_empty() {
         return;

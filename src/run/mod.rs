@@ -24,12 +24,15 @@ mod loose;
 mod on_lost;
 mod options;
 mod proof;
+mod read;
 mod receipt;
 mod setting;
 mod settings;
 mod spool;
 mod stack;
+mod stale;
 mod tell;
+mod tending;
 mod times;
 mod trust;
 mod way;
@@ -45,6 +48,7 @@ pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, status_of, store_for, store_here, store_of_files};
 pub use settings::{layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, tell_ignored};
+pub use stale::{AtHand, Standing, standing};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use way::{Tools, complete};
@@ -128,6 +132,7 @@ fn go(
         }
     };
     let known = class.known;
+    let decrypted = class.decrypted.clone();
     let said = said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
     match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &book, &env), &mut namer) {
@@ -138,6 +143,7 @@ fn go(
             }
             say_notes(context, &notes);
             context.account.passes(&reason);
+            read::note(context, &decrypted);
             pass_through(context, &order)
         }
         Ok(Plan::Hold(mut plan)) => {

@@ -31,6 +31,8 @@ pub struct Options {
     pub keep: bool,
     /// Not `--no-canary`.
     pub canary: bool,
+    /// `--accept-stale`.
+    pub accept_stale: bool,
     /// The reason of `--force`.
     pub force: Option<String>,
     /// `--on-lost`.
@@ -93,6 +95,7 @@ mod tests {
             session: None,
             keep: false,
             canary: true,
+            accept_stale: false,
             force: None,
             on_lost: None,
             conflict_status: 75,

@@ -3,6 +3,7 @@
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::copies::Chain;
+use crate::git::Repository;
 use crate::rules::{Asked, Change, Via};
 use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
 use crate::terms::{Digest, Resource, Scope, shell_quote};
@@ -61,6 +62,25 @@ pub fn fault_of(
     prove_one(record, resource, copies, arbiter, now_ms).err().map(|(_, fault)| fault)
 }
 
+/// A file that was plaintext and is so no more, by whoever's hand: judged as one that was encrypted. The receipt, where it is
+/// not byte for byte as it was before the edit.
+pub(super) fn closed(
+    record: &FileRecord,
+    resource: &Resource,
+    copies: &std::path::Path,
+    arbiter: &Arbiter,
+    now_ms: i64,
+) -> Result<Option<Receipt>, Fault> {
+    let now = Before::read(&files::path_of(record)).ok().and_then(|now| now.digest());
+    if now.is_some() && now == record.before {
+        return Ok(None);
+    }
+    // What was encrypted is the plaintext that lay there, which nobody has kept: there is nothing to compare it with.
+    let encrypted = FileRecord { change: Some(Change::Encrypt), before: None, ..record.clone() };
+    let receipt = prove_one(&encrypted, resource, copies, arbiter, now_ms).map_err(|(_, fault)| fault)?;
+    Ok(receipt.map(|receipt| Receipt { base: record.before.clone(), ..receipt }))
+}
+
 /// By what a dead command's file is judged. Its options are not on record, so one that may change recipients may have
 /// changed them to anything; and nobody is there who could end an open edit, so plaintext is bad.
 fn judged_as(change: Option<Change>) -> Option<Change> {
@@ -98,16 +118,21 @@ fn prove_one(
             Err((shell_quote(path.as_os_str().as_encoded_bytes()), fault))
         }
         // Without a command that was meant to leave plaintext there is no open edit; the canary says "bad" instead.
-        Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => Ok(Some(Receipt {
-            scope,
-            path: record.key.clone(),
-            resource: resource.clone(),
-            base: record.before.clone(),
-            new: digest,
-            blob: None,
-            branch: None,
-            worktree: None,
-            kind: ReceiptKind::Recovered,
-        })),
+        Verdict::OpenEdit | Verdict::Sound | Verdict::Unverified(_) => {
+            let env = |name: &str| arbiter.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+            let repository = Repository::discover(&path).ok().flatten();
+            let repository = repository.as_ref();
+            Ok(Some(Receipt {
+                scope,
+                path: record.key.clone(),
+                resource: resource.clone(),
+                base: record.before.clone(),
+                new: digest,
+                blob: repository.and_then(|repository| repository.stored_as(&path, &now, &env).ok()),
+                branch: repository.and_then(|repository| repository.branch(&env).ok().flatten()),
+                worktree: repository.map(|repository| repository.worktree_root.display().to_string()),
+                kind: ReceiptKind::Recovered,
+            }))
+        }
     }
 }

@@ -34,7 +34,7 @@ pub fn of(context: &Context, target: &Target, base: Option<Digest>, content: &[u
         base,
         new: Digest::of(content),
         // What git cannot tell is left out: a receipt without it still proves the write.
-        blob: repository.and_then(|repository| repository.blob_id(content).ok()),
+        blob: repository.and_then(|repository| repository.stored_as(&target.path, content, &env).ok()),
         branch: repository.and_then(|repository| repository.branch(&env).ok().flatten()),
         worktree: repository.map(|repository| repository.worktree_root.display().to_string()),
         kind,

@@ -256,6 +256,9 @@ pub enum ReceiptKind {
     Restored,
     /// Accepted by a person (`restore --accept`, `adopt`).
     Adopted,
+    /// An older or unknown version that a person has accepted as the base of a write (`--accept-stale`): the chain starts
+    /// anew from it.
+    Accepted,
 }
 
 impl ReceiptKind {
@@ -268,6 +271,7 @@ impl ReceiptKind {
             Self::Recovered => "recovered",
             Self::Restored => "restored",
             Self::Adopted => "adopted",
+            Self::Accepted => "accepted",
         }
     }
 }

@@ -150,7 +150,7 @@ pub struct StoredReceipt {
     pub token: FencingToken,
     /// Short session and label.
     pub holder: String,
-    /// `proven`, `unverified`, `recovered`, `restored`, `adopted`.
+    /// `proven`, `unverified`, `recovered`, `restored`, `adopted`, `accepted`.
     pub kind: String,
     /// Wall clock, ms since 1970.
     pub at: i64,

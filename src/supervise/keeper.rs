@@ -182,6 +182,10 @@ impl<D: Duty> Keeper<'_, D> {
             None | Some(Heard::Said(Word::Go(_))) => return Ok(false),
             Some(Heard::Said(Word::Ask)) => return self.answer().map(|()| false),
             Some(Heard::Said(Word::Settled)) => return Ok(true),
+            Some(Heard::Said(Word::Tend)) => {
+                self.duty.tend();
+                return Ok(true);
+            }
             Some(Heard::Dead) => {}
         }
         let outcome = match self.course.phase() {

@@ -19,6 +19,8 @@ pub(super) enum Word {
     Ask,
     /// The lease is settled: leave.
     Settled,
+    /// The lease is settled and stays with its session: look after what it is about.
+    Tend,
 }
 
 /// From the keeper.

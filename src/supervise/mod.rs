@@ -191,6 +191,8 @@ pub trait Duty {
     /// The wrapper cannot finish (or was not heard to): prove the files and settle, until `deadline`. Called again while a
     /// process of the tree lives on that could not be stopped, and once more when it is gone.
     fn finish(&mut self, outcome: Outcome, deadline: Moment);
+    /// The command has ended, and its lease was settled to stay with the session: looks after it for as long as that takes.
+    fn tend(&mut self) {}
 }
 
 /// What the keeper needs from the wrapper's words.

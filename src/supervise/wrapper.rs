@@ -117,6 +117,11 @@ impl Wrapper {
         }
     }
 
+    /// Leaves the keeper with a lease that is settled and stays: it looks after what that is about.
+    pub fn leave_to_tend(self) {
+        let _a_dead_keeper_tends_nothing = self.link.say(&Word::Tend);
+    }
+
     /// Leaves the settling to the keeper, which tries until the lease's end.
     pub fn leave_to_keeper(self) {
         drop(self.link);

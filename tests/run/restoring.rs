@@ -7,7 +7,7 @@ use super::stage::{FILE, RESOURCE, Stage, ends, says, silent, text};
 
 /// A file that a killed sops left empty, after one proven write. The answer is the proven content.
 fn emptied(stage: &Stage) -> Vec<u8> {
-    silent(&mut stage.set(1, &[], "PROVEN", "1"));
+    ends(&mut stage.set(1, &[], "PROVEN", "1"), 0);
     let proven = stage.content();
     ends(stage.set(2, &[], "A", "1").env("PATH", stage.stand_in(": > \"$file\"; kill -9 $$")), 72);
     proven
@@ -29,7 +29,7 @@ fn a_version_can_be_chosen() {
             _ => assert!(!stage.content().is_empty()),
         }
         assert_eq!(stage.state(), None, "{from}");
-        silent(&mut stage.set(4, &["-n"], "NEXT", "1"));
+        ends(&mut stage.set(4, &["-n"], "NEXT", "1"), 0);
         stage.world.git(&stage.world.work(), &["checkout", "-q", "--", FILE]);
     }
     let said = silent(stage.locked(3).args(["explain", "--", "sops", "decrypt", FILE]));
@@ -41,7 +41,7 @@ fn comes_back(stage: &Stage, cwd: &std::path::Path) {
     let file = cwd.join(FILE);
     let before = fs::read(&file).expect("file");
     let path = stage.stand_in(&format!(": > '{}'; kill -9 $$", file.display()));
-    ends(stage.set(2, &[], "A", "1").current_dir(cwd).env("PATH", path), 72);
+    ends(stage.set(2, &["--accept-stale"], "A", "1").current_dir(cwd).env("PATH", path), 72);
     silent(stage.locked(3).args(["restore", FILE]).current_dir(cwd));
     assert!(fs::read(&file).expect("file") == before, "another version was brought back");
 }
@@ -52,7 +52,8 @@ fn the_version_of_this_worktree_comes_back_and_not_that_of_another() {
     let (work, other) = (stage.world.work(), stage.world.root().join("other"));
     stage.world.git(&work, &["worktree", "add", "-q", "-b", "feature", other.to_str().expect("UTF-8")]);
     silent(stage.set(1, &[], "FEATURE", "1").current_dir(&other));
-    silent(&mut stage.set(1, &[], "MAIN", "1"));
+    // That another branch has a newer one is said.
+    ends(&mut stage.set(1, &[], "MAIN", "1"), 0);
     comes_back(&stage, &other);
     comes_back(&stage, &work);
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use crate::audit::{self, Change, Door, Finding, Staged, Wanted, Wrong};
+use crate::audit::{self, Change, Door, Finding, Kind, Staged, Wanted, Wrong};
 use crate::git::path_from;
 use crate::report::{self, Refusal};
 use crate::rules::Zone;
@@ -72,7 +72,7 @@ impl Entered<'_> {
     fn finding(&self) -> Finding {
         Finding {
             path: self.change.path.clone(),
-            blob: Some(self.change.blob.clone()),
+            blob: (self.change.kind == Kind::File).then(|| self.change.blob.clone()),
             commit: None,
             wrong: Wrong::Zone(self.zone.name.clone()),
         }

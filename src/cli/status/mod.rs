@@ -4,12 +4,15 @@
 mod ping;
 mod prometheus;
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::clock::Clock as _;
 use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
 use crate::run::Context;
+use crate::settle;
 use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
@@ -109,6 +112,7 @@ fn object(Seen { lease, alive, name }: &Seen, context: &Context) -> Value {
         "ask": lease.ask,
         "reason": lease.reason,
         "session_name": name,
+        "plaintext": plaintext(lease).is_some(),
     })
 }
 
@@ -147,5 +151,24 @@ pub(super) fn rows(leases: &[Seen]) -> String {
             rows.push(vec![format!("  {reason}")]);
         }
     }
-    table(&rows)
+    let mut board = table(&rows);
+    for Seen { lease, .. } in leases {
+        if let Some(open) = plaintext(lease) {
+            let _infallible =
+                write!(board, "\nPLAINTEXT: {open}; encrypt it again: locked sops encrypt -i {}", file_of(open));
+        }
+    }
+    board
+}
+
+/// The place of the plaintext that a lease is kept for, while it is open.
+fn plaintext(lease: &LeaseView) -> Option<&str> {
+    let reason = lease.reason.as_deref().filter(|reason| settle::is_of_open_edit(reason))?;
+    matches!(lease.state, LeaseState::Kept | LeaseState::Expired).then_some(reason)
+}
+
+/// The file of a reason `HOST:FILE is plaintext …`.
+fn file_of(reason: &str) -> &str {
+    let place = reason.split(" is plaintext ").next().unwrap_or(reason);
+    place.split_once(':').map_or(place, |(_, file)| file)
 }

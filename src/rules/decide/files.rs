@@ -42,6 +42,8 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
     if step.inside {
         wants.touched.clear();
     } else if step.host.is_none() {
+        wants.decrypted = class.decrypted;
+        wants.decrypted.retain(|it| is_known(it.file.as_os_str()));
         let all = writes.len();
         writes.retain(|write| is_known(write.path.as_os_str()));
         wants.unnamed |= writes.len() < all;

@@ -60,15 +60,17 @@ fn answer(command: &Command<'_>, request: &Request<'_>) -> Classification {
     if writes.is_empty() && any {
         return passes("sops.config", operation, "a .sops.yaml is configuration, not a secret".to_owned());
     }
+    let decrypted = writes::decrypted(command, request);
     let words = request.act.words();
     let Some(first) = writes.first() else {
         let reason = match request.place {
             Place::Stdout => format!("sops {words} writes to standard output, not to a file that is shared"),
             _ => format!("sops {words} writes no file that is shared"),
         };
-        return passes("sops.read", operation, reason);
+        return Classification { decrypted, ..passes("sops.read", operation, reason) };
     };
     Classification {
+        decrypted,
         rule: Some(request.act.rule().to_owned()),
         known: true,
         reason: why(request.act, first),

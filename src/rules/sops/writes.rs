@@ -10,7 +10,7 @@ use super::asked::asked;
 use super::request::{Act, Place, Request};
 use crate::rules::argument::{as_typed, cleaned};
 use crate::rules::step::LONGEST_PATH;
-use crate::rules::{Asked, Change, Command, Via, Write};
+use crate::rules::{Asked, Change, Command, Decrypted, Via, Write};
 
 /// The files that a request may write, each once, in the order of the command line.
 pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write> {
@@ -31,6 +31,19 @@ pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write>
     // An empty name and `.` are the directory, which sops cannot write, and a path that is too long opens nothing.
     let is_file = |path: &Path| path.as_os_str().len() <= longest && path != command.cwd;
     found.into_iter().filter(|write| is_file(&write.path) && known.insert(write.path.clone())).collect()
+}
+
+/// The file whose plaintext goes elsewhere than into the file itself, and where.
+pub(super) fn decrypted(command: &Command<'_>, request: &Request<'_>) -> Vec<Decrypted> {
+    let plaintext = match place(command, request) {
+        _ if request.act != Act::Decrypt => return Vec::new(),
+        Place::Itself => return Vec::new(),
+        Place::Output(path) => Some(as_typed(command.cwd, &path)),
+        Place::Stdout => command.stdout.map(|stdout| stdout.path.clone()),
+        Place::Nowhere => None,
+    };
+    let file = request.files.first().map(|file| opened(command.cwd, request.act, file));
+    file.map(|file| Decrypted { file, plaintext }).into_iter().collect()
 }
 
 /// `--output /dev/stdout` is standard output under another name, and `/dev/null` is no file.

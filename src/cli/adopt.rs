@@ -1,0 +1,239 @@
+//! `locked adopt FILE…`: receipts for files that came another way. Each file is proven under a lease of its own; one that is
+//! refused leaves the others as they are. An older version than the newest one known is not adopted: it would pass for the
+//! newest then.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::canary::{self, Expect, Kind, Sample, Verdict};
+use crate::clock::Clock as _;
+use crate::copies::{Chain, Quality};
+use crate::exit::{self, Exit};
+use crate::holder::ProcFs;
+use crate::lease::{self, Asker, Obtained};
+use crate::lineage::Base;
+use crate::naming::{Local, Namer, Target};
+use crate::report::{self, Refusal};
+use crate::rules::{Asked, Via};
+use crate::run::{self, AtHand, Before, Context, Standing};
+use crate::settle;
+use crate::state::StateDir;
+use crate::store::{
+    Claim, Ended, Ending, Granted, Holding, Mode, Owner, Receipt, ReceiptKind, Release, Request, Settlement, Store,
+};
+use crate::terms::{Digest, GrantId, LeaseKey, SessionId, Times, shell_quote};
+
+use super::RunOptions;
+use super::front::refuse;
+use super::held::answer;
+use super::verbs::Adopt;
+use super::world::{CALL, down};
+
+pub(super) fn adopt(context: &Context, options: &RunOptions, verb: &Adopt) -> Exit {
+    let (mut adopted, mut refused, mut lines, mut status) = (Vec::new(), Vec::new(), Vec::new(), Exit::OK);
+    for file in &verb.files {
+        let shown = shell_quote(file.as_os_str().as_encoded_bytes());
+        match one(context, options, file, &shown) {
+            Ok(done) => {
+                lines.push(done.text(&shown));
+                adopted.push(done.object(&shown));
+            }
+            Err(exit) => {
+                if let Exit::Code(code) = exit {
+                    refused.push(json!({"file": shown, "exit": code}));
+                }
+                if status == Exit::OK {
+                    status = exit;
+                }
+            }
+        }
+    }
+    let text = (!lines.is_empty()).then(|| lines.join("\n"));
+    let said = answer(verb.json, &json!({"adopted": adopted, "refused": refused}), text);
+    if status == Exit::OK { said } else { status }
+}
+
+/// A file with a receipt now.
+struct Done {
+    resource: String,
+    digest: Digest,
+    /// It had one already.
+    before: bool,
+    verdict: &'static str,
+}
+
+impl Done {
+    fn text(&self, shown: &str) -> String {
+        match (self.before, self.verdict) {
+            (true, _) => format!("{shown} has a receipt already"),
+            (false, "unverified") => format!("adopted {shown}, which is whole and was not decrypted"),
+            (false, _) => format!("adopted {shown}"),
+        }
+    }
+
+    fn object(&self, shown: &str) -> Value {
+        json!({"file": shown, "resource": self.resource, "digest": self.digest.as_str(), "had_receipt": self.before,
+               "verdict": self.verdict})
+    }
+}
+
+fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Result<Done, Exit> {
+    let env = run::env_of(context);
+    let said = run::said_scope(context);
+    let path = context.invocation.cwd.join(file);
+    // Before opening: a pipe would keep us waiting.
+    if !std::fs::metadata(&path).is_ok_and(|found| found.is_file()) {
+        return Err(cannot(shown, "there is no such file", "name a file that is there", exit::USAGE));
+    }
+    let target =
+        Namer::new(Local::Make, &env).heeding(&said).name(&path).map_err(|error| run::refuse_unnamed(&error))?;
+    let state = StateDir::open(&env).map_err(|error| down(&error))?;
+    let roots = target.worktree();
+    let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
+    let mut store = run::open_store(context, &state, &setting).map_err(|error| down(&error))?;
+    let (request, granted) = lease(context, options, &target, &state, store.as_mut())?;
+    let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
+    let proven = prove(context, options, &target, shown, &state, store.as_mut());
+    let receipts = proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()).into_iter().collect();
+    let settlement = Settlement::whole(ending(&granted, &request.owner.host, proven.is_ok()), receipts);
+    match store.settle(&holding, &settlement, CALL).map_err(|error| down(&error))? {
+        Release::Released => proven.map(|(done, _)| done),
+        Release::NotOurs => {
+            report::say(&report::lost(&target.resource.to_string(), crate::supervise::Cause::Gone, None));
+            Err(Exit::Code(exit::LOST))
+        }
+    }
+}
+
+/// What an earlier command of the session left open stays open.
+fn ending(granted: &Granted, host: &str, fine: bool) -> Ending {
+    let here = granted.carried.iter().filter(|debt| debt.host == host);
+    match here.into_iter().find_map(|debt| run::plaintext_of(&debt.files)) {
+        Some(open) => {
+            let reason = format!("{host}:{open} is plaintext (an open edit)");
+            Ending::Keep { reason, keep_for: settle::MAX_HOLD, takeable: false }
+        }
+        None => Ending::Release(if fine { Ended::Completed } else { Ended::Failed }),
+    }
+}
+
+/// Under the lease: the canary, then the chain.
+fn prove(
+    context: &Context,
+    options: &RunOptions,
+    target: &Target,
+    shown: &str,
+    state: &StateDir,
+    store: &mut dyn Store,
+) -> Result<(Done, Option<Receipt>), Exit> {
+    let read = Before::read(&target.path).ok().and_then(|before| before.content);
+    let content = read.ok_or_else(|| cannot(shown, "it cannot be read", "make it readable", exit::USAGE))?;
+    let verdict = look(context, target, &content, shown)?;
+    let digest = Digest::of(&content);
+    let chain = store.receipts(target.scope(), &target.key, CALL).map_err(|error| down(&error))?;
+    let resource = target.resource.name.to_string();
+    if chain.first().is_some_and(|newest| newest.new == digest) {
+        return Ok((Done { resource, digest, before: true, verdict }, None));
+    }
+    let host = ProcFs::host();
+    let (content_now, version) = (Some(&*content), Some(&digest));
+    let at_hand = AtHand { target, shown, content: content_now, version, base: Base::File, is_there: true };
+    if let Standing::Stale(refusal) = run::standing(context, &host, &at_hand, &chain)
+        && !options.accept_stale
+    {
+        return Err(refuse(&refusal, exit::STALE));
+    }
+    if let Ok(copies) = state.copies() {
+        let chain = Chain::of(&copies, target.scope(), &target.key, &target.path);
+        let _a_copy_more_or_less = chain.keep(&content, Quality::Proven, context.clock.wall_ms());
+    }
+    let receipt = run::receipt_of(context, target, None, &content, ReceiptKind::Adopted);
+    Ok((Done { resource, digest, before: false, verdict }, Some(receipt)))
+}
+
+fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Result<&'static str, Exit> {
+    if matches!(canary::sniff(content), Kind::Plain) {
+        let next = format!("locked sops encrypt -i {shown}");
+        return Err(cannot(shown, "it is no SOPS file", &next, exit::QUARANTINED));
+    }
+    let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
+    let sample = Sample { path: &target.path, before: None, expect: &expect };
+    match canary::look(&sample, &run::arbiter(context, None)) {
+        Verdict::Sound => Ok("sound"),
+        Verdict::Unverified(_) => Ok("unverified"),
+        Verdict::OpenEdit => Err(cannot(shown, "it is plaintext", "encrypt it first", exit::QUARANTINED)),
+        Verdict::Bad(fault) => {
+            Err(cannot(shown, &fault.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
+        }
+    }
+}
+
+fn cannot(shown: &str, why: &str, next: &str, status: i32) -> Exit {
+    let refusal = Refusal {
+        word: "REFUSED",
+        what: format!("{shown} is not adopted"),
+        why: why.to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: next.to_owned(),
+    };
+    refuse(&refusal, status)
+}
+
+/// The lease on the file; a quarantine is not taken over.
+fn lease(
+    context: &Context,
+    options: &RunOptions,
+    target: &Target,
+    state: &StateDir,
+    store: &mut dyn Store,
+) -> Result<(Request, Granted), Exit> {
+    let settings = run::settings_of(context, target.worktree())?;
+    let session = run::session(context, options.session.map(SessionId), &settings)
+        .map_err(|refusal| refuse(&refusal, exit::USAGE))?;
+    let times = Times::new(None, None, None, None).map_err(|_| Exit::Code(exit::INTERNAL))?;
+    let mut resources: Vec<_> = target.resources().cloned().collect();
+    resources.sort();
+    let request = Request {
+        grant: GrantId::random(),
+        key: LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?,
+        resources,
+        owner: Owner {
+            session: session.id,
+            label: session.label,
+            host: ProcFs::host(),
+            host_id: state.host_id(context.clock.as_ref()),
+            pid: std::process::id(),
+            operation: "locked adopt".to_owned(),
+            rule: None,
+        },
+        claim: Claim::Command,
+        ttl: times.ttl,
+        first_grant: times.first_grant(),
+        within: run::within(context),
+        mode: Mode::Try,
+        live: None,
+        files: Vec::new(),
+        remote: false,
+        ask: Vec::new(),
+        gone: Vec::new(),
+    };
+    let host_id = request.owner.host_id.clone();
+    let witness = run::retry_witness(state, &host_id);
+    let mut silent = |_: lease::Notice<'_>| {};
+    let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
+    let patience = options.patience(&settings);
+    match lease::acquire(request.clone(), patience, &mut asker).map_err(|error| down(&error))? {
+        Obtained::Granted { granted, .. } => Ok((request, granted)),
+        Obtained::Busy(busy) => {
+            let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms());
+            Err(refuse(&refusal, options.conflict_exit_code.map_or(exit::BUSY, i32::from)))
+        }
+        Obtained::Quarantined(busy) => {
+            let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
+            let file = bad.and_then(|bad| run::bad_file(context, &bad.lease, &[]));
+            Err(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED))
+        }
+    }
+}

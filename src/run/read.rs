@@ -1,0 +1,64 @@
+//! The note of a read: which version of a file a `decrypt` that passes through has read, for this session. Best effort: no
+//! failure of it is heard of, and it costs one small file that nobody waits for.
+#![forbid(unsafe_code)]
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::canary::{self, Kind};
+use crate::clock::Clock as _;
+use crate::config::{Places, Settings};
+use crate::notes;
+use crate::rules::Decrypted;
+use crate::state::StateDir;
+use crate::terms::Digest;
+
+use super::{Context, env_of, settings};
+
+/// Larger files are not read a second time.
+const LARGEST: u64 = 1 << 20;
+
+/// Notes what is about to be read. Nothing but a `decrypt` gets beyond the first line.
+pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
+    if decrypted.is_empty() {
+        return;
+    }
+    let versions: Vec<_> =
+        decrypted.iter().filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
+    if versions.is_empty() {
+        return;
+    }
+    let Ok(session) = super::session(context, context.session, &own_settings(context)) else { return };
+    // A reader makes no state directory: where there is none, nobody has written anything yet.
+    let Ok(Some(state)) = StateDir::existing(&env_of(context)) else { return };
+    let now_ms = context.clock.wall_ms();
+    for (it, file, version) in versions {
+        let plaintext = it.plaintext.as_deref().and_then(physical);
+        notes::leave(&state, session.id, &file, plaintext.as_deref(), &version, now_ms);
+    }
+}
+
+/// Where a file is, or will be.
+fn physical(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
+}
+
+/// The version, if it is a SOPS file.
+fn version(path: &Path) -> Option<Digest> {
+    // A pipe would keep us waiting, and what was read from it would be gone.
+    let found = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= LARGEST)?;
+    let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()?);
+    File::open(path).ok()?.take(LARGEST).read_to_end(&mut content).ok()?;
+    matches!(canary::sniff(&content), Kind::Sops(_)).then(|| Digest::of(&content))
+}
+
+/// The settings, where some file may name the variables of a session: reading them costs more than all the rest.
+fn own_settings(context: &Context) -> Settings {
+    let root = settings::root_here(context);
+    if !Places::around(&env_of(context), root.as_deref().as_slice()).may_name_sessions() {
+        return Settings::default();
+    }
+    let settings = settings::layers_here(context).and_then(|layers| layers.settings(&settings::BUILT_IN));
+    settings.unwrap_or_default()
+}

@@ -1,0 +1,313 @@
+//! What git and the work trees of this host say of the versions of one file. git is started only when it is asked.
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::git::{GitError, History, Repository};
+use crate::lineage::{Way, Whereabouts, World};
+use crate::naming::Target;
+use crate::store::StoredReceipt;
+use crate::terms::{Digest, percent_decode};
+
+use super::ours::Ours;
+
+/// A clock of ours and the store's may differ by so much.
+const SKEW_MS: i64 = 60_000;
+
+/// Where a version is that no branch has.
+const DETACHED: &str = "a detached HEAD";
+
+/// The surroundings of a file.
+pub(super) struct Around<'a> {
+    target: &'a Target,
+    host: &'a str,
+    env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The version at hand.
+    content: Option<&'a [u8]>,
+    /// The file at hand holds it, as it would be merged over.
+    is_there: bool,
+    seen: OnceCell<Result<Seen, String>>,
+}
+
+/// What git has said.
+struct Seen {
+    history: History,
+    ours: Ours,
+    /// The names that git may have for the version at hand.
+    blobs: Vec<String>,
+}
+
+impl<'a> Around<'a> {
+    pub(super) fn of(
+        target: &'a Target,
+        host: &'a str,
+        env: &'a dyn Fn(&str) -> Option<OsString>,
+        content: Option<&'a [u8]>,
+        is_there: bool,
+    ) -> Self {
+        Self { target, host, env, content, is_there, seen: OnceCell::new() }
+    }
+
+    fn repository(&self) -> Option<&'a Repository> {
+        self.target.repository.as_ref()
+    }
+
+    fn file(&self) -> &'a Path {
+        &self.target.path
+    }
+
+    fn seen(&self, repository: &Repository) -> Result<&Seen, String> {
+        let look = || -> Result<Seen, GitError> {
+            Ok(Seen {
+                history: repository.history(self.file(), self.env)?,
+                ours: Ours::of(repository, self.env)?,
+                blobs: self
+                    .content
+                    .map(|content| names(repository, self.file(), content, self.env))
+                    .unwrap_or_default(),
+            })
+        };
+        self.seen.get_or_init(|| look().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+    }
+
+    /// Where refs here have it, if some do.
+    fn in_refs(
+        &self,
+        repository: &Repository,
+        seen: &Seen,
+        receipt: &StoredReceipt,
+    ) -> Result<Option<Whereabouts>, GitError> {
+        let Some(blob) = blob_of(repository, &seen.history, receipt, self.env)? else { return Ok(None) };
+        let commits = seen.history.brought(&blob);
+        let mut elsewhere = None;
+        for commit in commits.iter().take(4) {
+            if repository.head_has(commit, self.env)? {
+                return self.behind(repository, &blob).map(Some);
+            }
+            let refs = repository.refs_with(commit, self.env)?;
+            for reference in seen.ours.among(&refs) {
+                let standing = repository.standing(reference, self.file(), self.env)?;
+                match standing.blob {
+                    // It has gone back to what we have.
+                    Some(at_tip) if seen.blobs.contains(&at_tip) => return Ok(Some(Whereabouts::Behind)),
+                    Some(_) => {
+                        let merges = standing.merges && !seen.ours.is_detached() && self.is_clean(repository, seen)?;
+                        let way = if merges { Way::Merge } else { Way::Checkout };
+                        return Ok(Some(Whereabouts::Ahead(way(short(reference).to_owned()))));
+                    }
+                    None => elsewhere = Some(format!("{}, which has deleted the file since", short(reference))),
+                }
+            }
+            let other = refs.first().map_or(DETACHED, |reference| short(reference));
+            elsewhere.get_or_insert_with(|| other.to_owned());
+        }
+        Ok(elsewhere.map(Whereabouts::Elsewhere))
+    }
+
+    /// It lies in the history of HEAD. A file that is not there because a sparse checkout leaves it out is no revert.
+    fn behind(&self, repository: &Repository, blob: &str) -> Result<Whereabouts, GitError> {
+        let left_out = self.content.is_none()
+            && repository.staged(self.file(), self.env)?.is_some_and(|(staged, sparse)| sparse && staged == blob);
+        Ok(if left_out { Whereabouts::Ahead(Way::PastSparse) } else { Whereabouts::Behind })
+    }
+
+    /// The file is as HEAD has it, so that a merge may change it.
+    fn is_clean(&self, repository: &Repository, seen: &Seen) -> Result<bool, GitError> {
+        if !self.is_there {
+            return Ok(false);
+        }
+        let head = repository.blob_at("HEAD", self.file(), self.env)?;
+        Ok(head.as_ref().map_or(self.content.is_none(), |head| seen.blobs.contains(head)))
+    }
+
+    /// Its writer's place on this host: whether the file there holds it still, and what git says of it there.
+    fn at_its_writer(&self, receipt: &StoredReceipt, place: &Path, moved_on: bool) -> Result<Whereabouts, GitError> {
+        let file = place.join(path_of_key(&receipt.path));
+        if file == self.file() {
+            return Ok(Whereabouts::Nowhere);
+        }
+        let holds = !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
+        let other = Repository::around(place).ok().flatten();
+        let Some((ours, theirs)) = self.repository().zip(other) else {
+            // Without a repository there is nothing to compare it by: what a work tree holds is there.
+            let there = place.display().to_string();
+            return Ok(if holds { Whereabouts::Elsewhere(there) } else { Whereabouts::Nowhere });
+        };
+        let seen = match self.seen(ours) {
+            Ok(seen) => seen,
+            Err(why) if holds => return Ok(Whereabouts::Untold(why)),
+            Err(_) => return Ok(Whereabouts::Nowhere),
+        };
+        let branch = theirs.branch(self.env)?;
+        if theirs.common_dir == ours.common_dir {
+            if !holds {
+                return Ok(Whereabouts::Nowhere);
+            }
+            let branch = match branch {
+                Some(branch) if seen.ours.has(&branch) => branch,
+                other => return Ok(Whereabouts::Elsewhere(other.unwrap_or_else(|| DETACHED.to_owned()))),
+            };
+            let merges = !seen.ours.is_detached() && self.is_clean(ours, seen)?;
+            let then = Box::new(if merges { Way::Merge(branch) } else { Way::Checkout(branch) });
+            let worktree = place.display().to_string();
+            return Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }));
+        }
+        self.in_another_clone(receipt, &theirs, &file, branch, holds, seen)
+    }
+
+    fn in_another_clone(
+        &self,
+        receipt: &StoredReceipt,
+        theirs: &Repository,
+        file: &Path,
+        branch: Option<String>,
+        holds: bool,
+        seen: &Seen,
+    ) -> Result<Whereabouts, GitError> {
+        let history = theirs.history(file, self.env)?;
+        let blob = blob_of(theirs, &history, receipt, self.env)?;
+        let brought = blob.as_deref().and_then(|blob| history.brought(blob).first());
+        let refs = brought.map(|commit| theirs.refs_with(commit, self.env)).transpose()?.unwrap_or_default();
+        let worktree = theirs.worktree_root.display().to_string();
+        if let Some(reference) = seen.ours.among(&refs).next() {
+            let then = Box::new(self.pull(seen, Some(branch_in(reference)))?);
+            let pushed = seen.ours.among(&refs).any(|reference| reference.starts_with("refs/remotes/"));
+            return Ok(Whereabouts::Ahead(if pushed { *then } else { Way::PushThere { worktree, then } }));
+        }
+        if !refs.is_empty() {
+            return Ok(Whereabouts::Elsewhere(short(&refs[0]).to_owned()));
+        }
+        match branch {
+            Some(branch) if holds && seen.ours.has(&branch) => {
+                let then = Box::new(self.pull(seen, Some(&branch))?);
+                Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: true, then }))
+            }
+            Some(other) if holds => Ok(Whereabouts::Elsewhere(other)),
+            None if holds => Ok(Whereabouts::Elsewhere(DETACHED.to_owned())),
+            _ => Ok(Whereabouts::Nowhere),
+        }
+    }
+
+    /// What fetches what was pushed to this branch; asked for where it is not here yet.
+    fn pull(&self, seen: &Seen, branch: Option<&str>) -> Result<Way, GitError> {
+        let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
+        let upstream = seen.ours.upstream();
+        let follows = upstream.map(branch_in);
+        let remote = upstream.and_then(remote_in).unwrap_or("origin").to_owned();
+        let wanted = branch.or(follows).or(seen.ours.first()).unwrap_or("HEAD").to_owned();
+        if seen.ours.is_detached() || !self.is_clean(repository, seen)? {
+            let from = if wanted == "HEAD" { "FETCH_HEAD".to_owned() } else { format!("{remote}/{wanted}") };
+            return Ok(Way::FetchAndCheckout { remote, from });
+        }
+        let diverged = upstream.is_some_and(|upstream| repository.head_goes_beyond(upstream, self.env).unwrap_or(true));
+        let from = (follows != Some(&*wanted)).then_some((remote, wanted));
+        Ok(Way::Pull { diverged: diverged || from.is_some(), from })
+    }
+
+    /// It was written where we cannot look.
+    fn out_of_sight(&self, receipt: &StoredReceipt, seen: &Seen) -> Result<Whereabouts, GitError> {
+        let ours = receipt.branch.as_deref().is_none_or(|branch| seen.ours.has(branch));
+        let repository = self.repository();
+        let there = Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone() };
+        let fetched_since = repository
+            .and_then(Repository::fetched_at)
+            .is_some_and(|fetched| fetched > receipt.at.saturating_add(SKEW_MS));
+        let way = match repository {
+            Some(repository) if !fetched_since && repository.has_origin(self.env) => {
+                self.pull(seen, receipt.branch.as_deref())?
+            }
+            _ => there,
+        };
+        Ok(Whereabouts::OutOfSight { ours, way })
+    }
+
+    fn look(&self, receipt: &StoredReceipt, moved_on: bool) -> Result<Whereabouts, GitError> {
+        let here = receipt.host == self.host;
+        let place = receipt.worktree.as_ref().map(PathBuf::from).filter(|_| here);
+        let Some(repository) = self.repository() else {
+            // Outside of any repository the chain is of this very file, on this machine.
+            return Ok(Whereabouts::Nowhere);
+        };
+        let seen = match self.seen(repository) {
+            Ok(seen) => seen,
+            Err(why) => return Ok(Whereabouts::Untold(why)),
+        };
+        if let Some(found) = self.in_refs(repository, seen, receipt)? {
+            return Ok(found);
+        }
+        match place {
+            Some(place) => self.at_its_writer(receipt, &place, moved_on),
+            None => self.out_of_sight(receipt, seen),
+        }
+    }
+}
+
+impl World for Around<'_> {
+    fn came_by_git(&mut self) -> bool {
+        let Some((repository, seen)) = self.repository().and_then(|it| Some((it, self.seen(it).ok()?))) else {
+            return false;
+        };
+        let staged = || repository.staged(self.file(), self.env).ok().flatten().map(|(blob, _)| blob);
+        seen.blobs.iter().any(|blob| !seen.history.brought(blob).is_empty())
+            || staged().is_some_and(|staged| seen.blobs.contains(&staged))
+    }
+
+    fn whereabouts(&mut self, receipt: &StoredReceipt, moved_on: bool) -> Whereabouts {
+        self.look(receipt, moved_on).unwrap_or_else(|error| Whereabouts::Untold(error.to_string()))
+    }
+}
+
+/// The names that git may have for this content: as it is, with LF, and as attributes have it.
+fn names(repository: &Repository, file: &Path, content: &[u8], env: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let stored = repository.stored_as(file, content, env).ok();
+    let lines = String::from_utf8_lossy(content).replace("\r\n", "\n");
+    let others = [repository.blob_id(content).ok(), repository.blob_id(lines.as_bytes()).ok()];
+    let mut names: Vec<String> = stored.into_iter().chain(others.into_iter().flatten()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The blob of this history that a receipt is of: by its name, else by its content, which a receipt for a dead command or of a
+/// repository with other hashes needs.
+fn blob_of(
+    repository: &Repository,
+    history: &History,
+    receipt: &StoredReceipt,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Option<String>, GitError> {
+    if let Some(blob) = receipt.blob.as_ref().filter(|blob| !history.brought(blob).is_empty()) {
+        return Ok(Some(blob.clone()));
+    }
+    let same_length = |blob: &&str| receipt.blob.as_ref().is_none_or(|known| known.len() != blob.len());
+    for blob in history.blobs().filter(same_length) {
+        if repository.content_of(blob, env)?.is_some_and(|content| Digest::of(&content) == receipt.new) {
+            return Ok(Some(blob.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// A ref as people type it.
+pub(super) fn short(reference: &str) -> &str {
+    ["refs/heads/", "refs/remotes/", "refs/"].iter().find_map(|head| reference.strip_prefix(head)).unwrap_or(reference)
+}
+
+/// The branch that a ref is, here or at a remote.
+pub(super) fn branch_in(reference: &str) -> &str {
+    match reference.strip_prefix("refs/remotes/") {
+        Some(of_remote) => of_remote.split_once('/').map_or(of_remote, |(_, branch)| branch),
+        None => short(reference),
+    }
+}
+
+fn remote_in(reference: &str) -> Option<&str> {
+    Some(reference.strip_prefix("refs/remotes/")?.split_once('/')?.0)
+}
+
+/// The path of a chain within its work tree.
+pub(super) fn path_of_key(key: &str) -> PathBuf {
+    crate::git::path_from(&percent_decode(key))
+}

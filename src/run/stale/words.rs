@@ -1,0 +1,263 @@
+//! What is said of bases. Who, when, on which branch, where; and the one command that brings the newer version.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use crate::lineage::{Base, Note, Way};
+use crate::naming::Target;
+use crate::notes;
+use crate::report::{Refusal, clock_time, day_and_time};
+use crate::store::StoredReceipt;
+use crate::terms::shell_quote;
+
+/// A newer version would be lost.
+pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base, next: &str) -> Refusal {
+    let what = match base {
+        Base::File => format!("{shown} is an older version here; writing upon it would lose a newer one"),
+        Base::Read => format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one"),
+    };
+    Refusal {
+        word: "REFUSED",
+        what,
+        why: format!("{} wrote the newer one; nothing was run", who(newer)),
+        retry: "yes, after the next step".to_owned(),
+        next: next.to_owned(),
+    }
+}
+
+/// The file changed between the reading and the encrypting, and nobody knows by whom.
+pub(super) fn gone_on(shown: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("{shown} has changed since this session decrypted it; encrypting that plaintext would undo it"),
+        why: "what it holds now is not what the plaintext was read from; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: format!("locked sops decrypt {shown}, and make the change again in what that says"),
+    }
+}
+
+/// What a redirection has done already.
+pub(super) fn emptied(shown: &str) -> String {
+    format!("; the shell has emptied the file, and `locked restore {shown}` brings it back")
+}
+
+/// Several sessions may have written the plaintext.
+pub(super) fn whose(other: &notes::Note, shown: &str, resources: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("whose plaintext is this? session {} has decrypted {shown} as well", other.session.short()),
+        why: format!(
+            "it did so at {}, and may have written the plaintext over yours; nothing was run",
+            clock_time(other.at)
+        ),
+        retry: "yes, in this order: acquire, decrypt, edit, encrypt".to_owned(),
+        next: format!("locked acquire {}", resources.split(" (").next().unwrap_or(resources)),
+    }
+}
+
+/// It was changed outside of `locked`, and that is not to be.
+pub(super) fn unknown(newest: Option<&StoredReceipt>, shown: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("{shown} was changed outside of locked"),
+        why: format!("{}; unknown_base is \"refuse\", and nothing was run", last(newest)),
+        retry: "yes, after the next step".to_owned(),
+        next: format!("locked adopt {shown}"),
+    }
+}
+
+/// The same where it may go on.
+pub(super) fn unknown_warning(newest: Option<&StoredReceipt>, shown: &str) -> String {
+    format!("locked: {shown} was changed outside of locked: {}", last(newest))
+}
+
+fn last(newest: Option<&StoredReceipt>) -> String {
+    newest.map_or_else(
+        || "what it holds is no version that is known".to_owned(),
+        |newest| format!("what it holds is no version that is known; the last one was written by {}", who(newest)),
+    )
+}
+
+/// Somebody has said that it may go on.
+pub(super) fn accepted(refusal: &Refusal) -> String {
+    let why = refusal.why.trim_end_matches("; nothing was run").trim_end_matches(", and nothing was run");
+    format!("locked: going on by --accept-stale, which is recorded: {}: {why}", refusal.what)
+}
+
+pub(super) fn note(note: &Note<'_>, shown: &str) -> String {
+    match note {
+        Note::Discarded(newer) => {
+            format!(
+                "locked: {shown}: a newer version was discarded; {} wrote it, and nobody has it any more",
+                who(newer)
+            )
+        }
+        Note::Diverged(newer, branch) => format!(
+            "locked: {shown}: a newer version is on another branch ({}); {} wrote it, and git will ask when both meet",
+            quoted(branch),
+            who(newer)
+        ),
+    }
+}
+
+/// Who wrote it, when, on which branch, where.
+fn who(receipt: &StoredReceipt) -> String {
+    let branch = receipt.branch.as_deref().map(|branch| format!(" on {}", quoted(branch))).unwrap_or_default();
+    let worktree = receipt.worktree.as_deref().map(|root| format!(":{}", quoted(root))).unwrap_or_default();
+    format!("{} at {}{branch} ({}{worktree})", receipt.holder, day_and_time(receipt.at), receipt.host)
+}
+
+/// The one command, for where it was typed.
+pub(super) fn next(way: &Way, target: &Target, cwd: &Path, shown: &str) -> String {
+    let root = target.worktree();
+    let git = match root {
+        Some(root) if !cwd.starts_with(root) => format!("git -C {}", path(root)),
+        _ => "git".to_owned(),
+    };
+    let inside = root.and_then(|root| target.path.strip_prefix(root).ok()).unwrap_or(&target.path);
+    let spec = if git == "git" { shown.to_owned() } else { path(inside) };
+    let steps = Steps { git, spec, inside: path(inside), shown };
+    steps.of(way)
+}
+
+struct Steps<'a> {
+    git: String,
+    /// The file, as git takes it here.
+    spec: String,
+    /// The file, from the root of a work tree.
+    inside: String,
+    shown: &'a str,
+}
+
+impl Steps<'_> {
+    fn of(&self, way: &Way) -> String {
+        let Self { git, spec, inside, shown } = self;
+        match way {
+            Way::Merge(from) => format!("{git} merge {}", quoted(from)),
+            Way::Checkout(from) => format!("{git} checkout {} -- {spec}", quoted(from)),
+            Way::PastSparse => format!("{git} checkout --ignore-skip-worktree-bits HEAD -- {spec}"),
+            Way::Pull { from, diverged } => {
+                let join = if *diverged { " --no-rebase" } else { "" };
+                let from = from.as_ref().map(|(remote, branch)| format!(" {} {}", quoted(remote), quoted(branch)));
+                format!("{git} pull{join}{}", from.unwrap_or_default())
+            }
+            Way::FetchAndCheckout { remote, from } => {
+                format!("{git} fetch {} && {git} checkout {} -- {spec}", quoted(remote), quoted(from))
+            }
+            Way::CommitThere { worktree, push, then } => {
+                let there = format!("git -C {}", quoted(worktree));
+                let push = if *push { format!(" && {there} push") } else { String::new() };
+                format!("{there} commit -m 'Update {}' -- {inside}{push} && {}", self.plain(), self.of(then))
+            }
+            Way::PushThere { worktree, then } => format!("git -C {} push && {}", quoted(worktree), self.of(then)),
+            Way::AskThere { host, worktree } => {
+                let place = worktree.as_deref().map(|root| format!(" in {}", quoted(root))).unwrap_or_default();
+                format!("commit and push it on {}{place}, then {git} pull here", quoted(host))
+            }
+            Way::ReadAgain => format!("locked sops decrypt {shown}, and make the change again in what that says"),
+            Way::Git(why) => format!("make git usable here, which knows where the newer one is: {why}"),
+        }
+    }
+
+    /// The file inside of a commit's message in single quotes.
+    fn plain(&self) -> String {
+        self.inside.replace(['\'', '$', '\\'], "")
+    }
+}
+
+fn path(path: &Path) -> String {
+    shell_quote(path.as_os_str().as_encoded_bytes())
+}
+
+fn quoted(text: &str) -> String {
+    shell_quote(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crate::terms::{Digest, FencingToken, Resource, ResourceName, Scope};
+
+    use super::*;
+
+    fn newer() -> StoredReceipt {
+        StoredReceipt {
+            scope: Scope("h/r".to_owned()),
+            path: "a.yaml".to_owned(),
+            base: None,
+            new: Digest::of(b"2"),
+            blob: None,
+            branch: Some("main".to_owned()),
+            host: "ws-2".to_owned(),
+            worktree: Some("/home/ana/in fra".to_owned()),
+            token: FencingToken(1),
+            holder: "3f2a91c0 (claude@ws-2)".to_owned(),
+            kind: "proven".to_owned(),
+            at: 0,
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_who_when_on_which_branch_where_and_what_next() {
+        let at = day_and_time(0);
+        assert_eq!(
+            stale(&newer(), "a.yaml", Base::File, "git pull").to_string(),
+            format!(
+                "REFUSED: a.yaml is an older version here; writing upon it would lose a newer one\n\
+                 why:   3f2a91c0 (claude@ws-2) wrote the newer one at {at} on main (ws-2:'/home/ana/in fra'); nothing was run\n\
+                 retry: yes, after the next step\n\
+                 next:  git pull"
+            )
+        );
+        let said = note(&Note::Diverged(&newer(), "a b".to_owned()), "a.yaml");
+        assert!(said.starts_with("locked: a.yaml: a newer version is on another branch ('a b'); 3f2a91c0 "), "{said}");
+        let word = accepted(&stale(&newer(), "a.yaml", Base::File, "git pull"));
+        assert!(word.ends_with("(ws-2:'/home/ana/in fra')"), "{word}");
+    }
+
+    #[test]
+    fn every_way_is_a_line_that_can_be_pasted() {
+        let repository = crate::git::Repository {
+            worktree_root: PathBuf::from("/w t"),
+            git_dir: PathBuf::from("/w t/.git"),
+            common_dir: PathBuf::from("/w t/.git"),
+        };
+        let target = Target {
+            path: PathBuf::from("/w t/s/a b.yaml"),
+            resource: Resource { name: ResourceName::of("sops", b"a"), scope: Scope("h/r".to_owned()) },
+            link: None,
+            key: "s/a%20b.yaml".to_owned(),
+            repository: Some(repository),
+            stem_from: String::new(),
+        };
+        let pull = |diverged, from: Option<(&str, &str)>| Way::Pull {
+            from: from.map(|(remote, branch)| (remote.to_owned(), branch.to_owned())),
+            diverged,
+        };
+        let there = |push| Way::CommitThere { worktree: "/o".to_owned(), push, then: Box::new(pull(false, None)) };
+        let table = [
+            (Way::Merge("origin/main".to_owned()), "git merge origin/main"),
+            (Way::Checkout("-x y".to_owned()), "git checkout '-x y' -- 'a b.yaml'"),
+            (Way::PastSparse, "git checkout --ignore-skip-worktree-bits HEAD -- 'a b.yaml'"),
+            (pull(false, None), "git pull"),
+            (pull(true, Some(("origin", "main"))), "git pull --no-rebase origin main"),
+            (
+                Way::FetchAndCheckout { remote: "origin".to_owned(), from: "origin/main".to_owned() },
+                "git fetch origin && git checkout origin/main -- 'a b.yaml'",
+            ),
+            (there(false), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git pull"),
+            (there(true), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git -C /o push && git pull"),
+            (
+                Way::PushThere { worktree: "/o".to_owned(), then: Box::new(pull(false, None)) },
+                "git -C /o push && git pull",
+            ),
+            (Way::AskThere { host: "far".to_owned(), worktree: None }, "commit and push it on far, then git pull here"),
+        ];
+        for (way, expected) in table {
+            assert_eq!(next(&way, &target, Path::new("/w t/s"), "'a b.yaml'"), expected);
+        }
+        let from_outside = next(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'");
+        assert_eq!(from_outside, "git -C '/w t' checkout main -- 's/a b.yaml'");
+    }
+}

@@ -1,0 +1,12 @@
+//! No lost update across time: who edits an old copy is told, with the command that brings the new one.
+#![forbid(unsafe_code)]
+
+mod adopting;
+mod clones;
+mod notes;
+mod odd;
+mod open_edit;
+mod playbook;
+mod table;
+
+mod stage;

@@ -1,0 +1,151 @@
+//! The stage: a bare origin, checkouts of it, sessions of their own, and the store that they share.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::store::postgres::lab::{Lab, Way};
+use crate::world::World;
+pub(super) use crate::world::ends::{ends, says, text};
+
+/// The file that the tests write.
+pub(super) const FILE: &str = "secrets/app.yaml";
+
+/// Which store the checkouts share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// The embedded one.
+    Here,
+    /// The server.
+    Server,
+}
+
+pub(super) struct Stage {
+    pub(super) world: World,
+    lab: Option<Lab>,
+}
+
+impl Stage {
+    /// A bare repository `origin.git` with [`FILE`] on its branch `main`.
+    pub(super) fn new(at: At) -> Self {
+        let world = World::new();
+        let lab = (at == At::Server).then(|| Lab::running(Way::Client));
+        let stage = Self { world, lab };
+        let (seed, origin) = (stage.world.work(), stage.dir("origin.git"));
+        stage.git(&seed, &["init", "-q", "-b", "main"]);
+        std::fs::write(seed.join(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", stage.world.recipient()))
+            .expect("rules");
+        stage.world.encrypted(FILE, "first: one\n", "yaml");
+        stage.commit(&seed, "start");
+        stage.git(&seed, &["clone", "-q", "--bare", ".", origin.to_str().expect("UTF-8")]);
+        stage
+    }
+
+    /// A place beside the others, by its physical path.
+    pub(super) fn dir(&self, name: &str) -> PathBuf {
+        self.world.root().canonicalize().expect("root").join(name)
+    }
+
+    /// A clone of the origin with these options.
+    pub(super) fn clone(&self, name: &str, options: &[&str]) -> PathBuf {
+        let place = self.dir(name);
+        // As a URL: a path would share objects, and no filter would count.
+        let url = format!("file://{}", self.dir("origin.git").display());
+        let args = [&["clone", "-q"], options, &[&url, place.to_str().expect("UTF-8")]].concat();
+        self.git(self.world.root(), &args);
+        place
+    }
+
+    /// A work tree of this repository on a new branch of this name.
+    pub(super) fn worktree(&self, of: &Path, branch: &str) -> PathBuf {
+        let place = self.dir(branch);
+        self.git(of, &["worktree", "add", "-q", "--no-track", "-b", branch, place.to_str().expect("UTF-8")]);
+        place
+    }
+
+    pub(super) fn git(&self, place: &Path, args: &[&str]) -> String {
+        self.world.git(place, args)
+    }
+
+    pub(super) fn commit(&self, place: &Path, message: &str) {
+        self.git(place, &["add", "-A"]);
+        self.git(place, &["commit", "-q", "-m", message]);
+    }
+
+    pub(super) fn push(&self, place: &Path) {
+        self.commit(place, "a change");
+        self.git(place, &["push", "-q"]);
+    }
+
+    /// `locked` as this session in this checkout.
+    pub(super) fn locked(&self, session: u32, place: &Path) -> Command {
+        let mut command = self.world.locked_as(session);
+        command.current_dir(place);
+        if let Some(lab) = &self.lab {
+            let socket = lab.cluster().socket().display().to_string().replace('/', "%2F");
+            let port = lab.cluster().port();
+            let address = format!("postgres://worker@{socket}:{port}/postgres?locked_schema={}", lab.schema());
+            command.env("LOCKED_STORE", address);
+        }
+        command
+    }
+
+    /// `locked OPTIONS sops set FILE KEY`.
+    pub(super) fn set_with(&self, session: u32, place: &Path, options: &[&str], key: &str) -> Command {
+        let mut command = self.locked(session, place);
+        command.arg("-n").args(options).args(["sops", "set", FILE, &format!("[\"{key}\"]"), "\"value\""]);
+        command
+    }
+
+    pub(super) fn set(&self, session: u32, place: &Path, key: &str) -> Command {
+        self.set_with(session, place, &[], key)
+    }
+
+    /// It goes through, and this is what it says.
+    #[track_caller]
+    pub(super) fn sets(&self, session: u32, place: &Path, key: &str) -> String {
+        says(&mut self.set(session, place, key), 0)
+    }
+
+    /// It is refused; the command that it names.
+    #[track_caller]
+    pub(super) fn refused(&self, session: u32, place: &Path) -> (String, String) {
+        let said = says(&mut self.set(session, place, "REFUSED"), 74);
+        assert!(said.starts_with(&format!("REFUSED: {FILE} is an older version here; ")), "{said}");
+        assert_eq!(said.lines().count(), 4, "{said}");
+        let next = next(&said);
+        (said, next)
+    }
+
+    /// What a refusal says to run, run where it was said.
+    #[track_caller]
+    pub(super) fn runs(&self, place: &Path, line: &str) {
+        ends(self.world.command("sh").current_dir(place).args(["-c", line]), 0);
+    }
+
+    /// The keys of the file, decrypted.
+    #[track_caller]
+    pub(super) fn keys(&self, place: &Path) -> Vec<String> {
+        let plain = self.world.decrypted(&place.join(FILE), "yaml");
+        plain.lines().filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect()
+    }
+
+    /// The kinds of the receipts, oldest first.
+    pub(super) fn kinds(&self) -> Vec<String> {
+        let database = self.world.database();
+        let mut statement = database.prepare("select kind from receipts order by id").expect("receipts");
+        let kinds = statement.query_map([], |row| row.get(0)).expect("receipts");
+        kinds.collect::<Result<_, _>>().expect("receipts")
+    }
+
+    /// Changes the newest receipt of the embedded store, as another machine would have written it.
+    pub(super) fn newest_is(&self, change: &str) {
+        let sql = format!("update receipts set {change} where id = (select max(id) from receipts)");
+        assert_eq!(self.world.database().execute(&sql, []).expect("changed"), 1);
+    }
+}
+
+/// The last line of a refusal, without its word.
+#[track_caller]
+pub(super) fn next(said: &str) -> String {
+    said.lines().find_map(|line| line.strip_prefix("next:  ")).unwrap_or_else(|| panic!("{said}")).to_owned()
+}
