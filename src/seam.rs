@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::clock::{Clock, SystemClock};
 use crate::lease::{self, Asker, Notice, Obtained};
 use crate::run;
-use crate::store::{Claim, Ended, Holding, Mode, Release, Request};
+use crate::store::{Claim, Ended, Holding, Mode, Release, Request, Word};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
 use beat::{Beat, Shared};
@@ -28,6 +28,7 @@ pub use options::LeaseOptions;
 #[derive(Debug)]
 pub struct Held {
     tokens: Vec<(Resource, FencingToken)>,
+    words: Vec<Word>,
     shared: Arc<Shared>,
 }
 
@@ -43,6 +44,13 @@ impl Held {
     #[must_use]
     pub fn tokens(&self) -> &[(Resource, FencingToken)] {
         &self.tokens
+    }
+
+    /// Words that others left for this session (`locked status --ping`), told with this grant and never again: it is for the
+    /// program to show them.
+    #[must_use]
+    pub fn words(&self) -> &[Word] {
+        &self.words
     }
 }
 
@@ -130,15 +138,15 @@ pub fn with_lease<T>(
     let witness = run::retry_witness(&state, &host_id);
     let mut notice = |_: Notice<'_>| {};
     let mut asker = Asker { store: store.as_mut(), clock: clock.as_ref(), witness: &witness, notice: &mut notice };
-    let tokens = match lease::acquire(request, options.patience(), &mut asker)? {
-        Obtained::Granted { granted, .. } => granted.tokens,
+    let (tokens, words) = match lease::acquire(request, options.patience(), &mut asker)? {
+        Obtained::Granted { granted, .. } => (granted.tokens, granted.words),
         Obtained::Busy(busy) => return Err(SeamError::busy(&busy)),
         Obtained::Quarantined(busy) => return Err(SeamError::quarantined(&busy)),
     };
     let holding = Holding::Grant { grant, key, resources: tokens.clone() };
     // A first grant is short, so that who dies right after it blocks nobody for long: the work begins with a full one.
     let mut beat = Beat::confirmed(store, holding, times, Arc::clone(&clock) as Arc<dyn Clock + Send + Sync>)?;
-    let held = Held { tokens, shared: beat.shared() };
+    let held = Held { tokens, words, shared: beat.shared() };
     beat.start()?;
     let done = catch_unwind(AssertUnwindSafe(|| work(&held)));
     let was_ours = held.is_ours();

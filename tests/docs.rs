@@ -1,12 +1,12 @@
-//! The README against the program: commands, options, variables, exit statuses and files that it names exist.
+//! The README and the playbooks against the program: commands, options, variables, exit statuses and files that it names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::world::World;
 
-/// Programs that the README puts behind `locked`; every other first word must be a verb of ours.
-const PROGRAMS: [&str; 5] = ["sops", "true", "PROGRAM", "./deploy.sh", "n8nctl"];
+/// Programs that they put behind `locked`; every other first word must be a verb of ours.
+const PROGRAMS: [&str; 6] = ["sops", "true", "PROGRAM", "./deploy.sh", "./script", "n8nctl"];
 
 /// Our options that take a value, as the README uses them.
 const WITH_VALUE: [&str; 6] = ["-r", "--resource", "--wait", "--ttl", "--report", "--reason"];
@@ -40,8 +40,23 @@ fn commands(readme: &str) -> Vec<Vec<String>> {
         }
     }
     assert!(fence.is_none(), "a fenced block is not closed");
-    let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    lines.iter().map(words).filter(|words| words.first().is_some_and(|first| first == "locked")).collect()
+    lines.iter().map(|line| words(line)).filter(|words| words.first().is_some_and(|first| first == "locked")).collect()
+}
+
+/// The words of a line; what stands in quotes is one.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for character in line.chars() {
+        match quote {
+            None if character.is_whitespace() => words.push(std::mem::take(&mut word)),
+            Some(open) if open == character => quote = None,
+            None if "'\"".contains(character) => quote = Some(character),
+            _ => word.push(character),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The rows of the README's first table with these column names, each as its cells.
@@ -84,16 +99,15 @@ fn names(help: &str, word: &str) -> bool {
     help.split(|c: char| c.is_whitespace() || ",=[]<>()`".contains(c)).any(|found| found == word)
 }
 
-#[test]
-fn every_command_of_the_readme_exists_with_its_options() {
-    let world = World::new();
-    let top = help(&world, &[]);
-    let found = commands(&read("README.md"));
-    assert!(found.len() > 15, "the README shows commands: {found:?}");
+/// Each of these commands is one of `locked`, with the options that it shows.
+fn exist(world: &World, found: Vec<Vec<String>>) {
+    let top = help(world, &[]);
     for command in found {
         let mut rest = command[1..].iter().map(String::as_str);
         while let Some(word) = rest.next() {
-            if word.starts_with('-') {
+            if word == "--" {
+                break;
+            } else if word.starts_with('-') {
                 assert!(names(&top, word), "`{}`: {word} is not in `locked --help`", command.join(" "));
                 if WITH_VALUE.contains(&word) {
                     rest.next();
@@ -106,7 +120,7 @@ fn every_command_of_the_readme_exists_with_its_options() {
                     // A group's options are those of its verb.
                     let group = locked::cli::definition().find_subcommand(word).is_some_and(|it| it.has_subcommands());
                     let below: Vec<&str> = rest.by_ref().take(usize::from(group)).collect();
-                    let own = help(&world, &[&[word][..], &below].concat());
+                    let own = help(world, &[&[word][..], &below].concat());
                     for option in rest.by_ref().take_while(|word| *word != "--").filter(|word| word.starts_with('-')) {
                         assert!(names(&own, option), "`{}`: {option} is not in its help", command.join(" "));
                     }
@@ -114,6 +128,30 @@ fn every_command_of_the_readme_exists_with_its_options() {
                 break;
             }
         }
+    }
+}
+
+#[test]
+fn every_command_of_the_readme_exists_with_its_options() {
+    let found = commands(&read("README.md"));
+    assert!(found.len() > 15, "the README shows commands: {found:?}");
+    exist(&World::new(), found);
+}
+
+/// Steps in a list are indented, their fences too.
+#[test]
+fn every_command_of_the_playbooks_exists_with_its_options() {
+    let directory = std::fs::read_dir(repository("install/playbooks")).expect("playbooks");
+    let mut books: Vec<_> = directory.map(|entry| entry.expect("entry").path()).collect();
+    books.sort();
+    assert!(books.len() >= 5, "{books:?}");
+    let world = World::new();
+    for book in books {
+        let text = std::fs::read_to_string(&book).expect("a playbook");
+        let flat: Vec<&str> = text.lines().map(str::trim_start).collect();
+        let found = commands(&flat.join("\n"));
+        assert!(found.len() > 4, "{}: {found:?}", book.display());
+        exist(&world, found);
     }
 }
 

@@ -1,11 +1,12 @@
 //! The rules, by the table of cases and by laws.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use locked::rules::{Book, Change, Classification, Command, LineEnds, Stdout, classify, hint};
+use locked::rules::book::Several;
+use locked::rules::{Book, Change, Classification, Command, LineEnds, Rule, Stdout, Tables, classify, hint};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -16,6 +17,8 @@ use crate::world::World;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
+    /// The rule that a line which passes only just misses.
+    pub(crate) beside: Option<String>,
     pub(crate) argv: Vec<String>,
     #[serde(default)]
     pub(crate) cwd: String,
@@ -145,6 +148,56 @@ fn every_lock_names_a_resource_and_every_pass_none() {
         assert!(case.expect.resources.is_sorted(), "{}", case.name);
         assert!(case.files.each().iter().all(|(path, _)| Path::new(path).is_relative()), "{}", case.name);
     }
+}
+
+/// The rules about sops that lock; they are code, and stand in no table.
+pub(crate) const RULES_OF_SOPS: [&str; 9] = [
+    "sops.decrypt",
+    "sops.edit",
+    "sops.encrypt",
+    "sops.exec-file",
+    "sops.groups",
+    "sops.rotate",
+    "sops.set",
+    "sops.unset",
+    "sops.updatekeys",
+];
+
+/// The rules that count until somebody switches more of them on.
+pub(crate) fn ready_rules() -> Vec<Rule> {
+    let tables = Tables::read(&Book::built_in()).expect("the built-in tables");
+    tables.rule.into_iter().filter(|rule| rule.pack.is_none()).collect()
+}
+
+#[test]
+fn every_rule_has_three_cases_that_just_miss_it_and_pass() {
+    let (rules, cases) = (ready_rules(), sops_cases().into_iter().chain(other_cases()));
+    let mut beside: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for case in cases {
+        let Some(name) = case.beside else { continue };
+        assert_eq!(case.expect.decision, Decision::Pass, "{}: what locks is beside no rule", case.name);
+        assert!(is_about(&name, &case.argv, &rules), "{}: no rule {name}, or nothing of it in the line", case.name);
+        beside.entry(name).or_default().insert(case.argv);
+    }
+    let few = |rule: &&str| beside.get(*rule).is_none_or(|lines| lines.len() < 3);
+    let few: Vec<&str> = rules.iter().map(|rule| &*rule.name).chain(RULES_OF_SOPS).filter(few).collect();
+    assert!(few.is_empty(), "fewer than three cases that just miss it: {few:?}");
+}
+
+/// Whether a line names a program of that rule, or, where the rule is about any program, a file.
+fn is_about(name: &str, argv: &[String], rules: &[Rule]) -> bool {
+    let words: Vec<&str> =
+        argv.iter().flat_map(|word| word.split([' ', '\n', '\'', '"', ';', '|', '(', ')'])).collect();
+    if RULES_OF_SOPS.contains(&name) {
+        return words.contains(&"sops");
+    }
+    let named =
+        |programs: &Several| words.iter().any(|word| word.rsplit('/').next().is_some_and(|it| programs.has(it)));
+    let written = |rule: &Rule| words.iter().any(|word| rule.writes.iter().any(|glob| glob.fits_path(word.as_ref())));
+    rules.iter().find(|rule| rule.name == name).is_some_and(|rule| match &rule.program {
+        Some(programs) => named(programs),
+        None => written(rule),
+    })
 }
 
 #[test]

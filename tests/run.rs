@@ -11,7 +11,7 @@ mod redirects;
 mod restoring;
 mod scopes;
 mod secrecy;
-mod server;
+pub(crate) mod server;
 mod settling;
 pub(crate) mod stage;
 mod stealing;

@@ -221,6 +221,41 @@ drop function if exists "locked".acquire_otherwise(
 drop function if exists "locked".acquire_v1(
   uuid, text, uuid, jsonb, bigint, bigint, text, bigint, text, text, text, bigint, text, text, uuid, bigint, bigint, jsonb, boolean, uuid[]);
 
+-- Whether a content has a receipt, whatever its path.
+create index receipt_new on "locked".receipts (scope, new);
+create index receipt_blob on "locked".receipts (scope, blob) where blob is not null;
+
+
+-- Which sessions work on what, in their own words.
+create table "locked".sessions (
+  session  uuid        not null primary key,
+  name     text        not null,
+  domain   text        not null,
+  task     text        not null,
+  label    text        not null,
+  host     text        not null,
+  began_at timestamptz not null,
+  seen_at  timestamptz not null,
+  ended_at timestamptz
+);
+
+-- Words for who holds something. They go when they are heard.
+create table "locked".words (
+  id      bigint generated always as identity primary key,
+  session uuid        not null,                  -- for whom
+  holder  text        not null,                  -- from whom
+  about   text        not null,
+  word    text        not null,
+  at      timestamptz not null
+);
+create index word_session on "locked".words (session, id);
+
+-- What was counted and is not in the ledger any more.
+create table "locked".tally (
+  what  text   not null primary key,
+  count bigint not null
+);
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -792,6 +827,47 @@ begin
   return '{"answer": "left"}';
 end $body$;
 
+-- The chains of receipts: read whole, by their newest link, or by content.
+
+create or replace function "locked".link(r "locked".receipts) returns jsonb
+language sql stable as $body$
+  select jsonb_build_object('scope', r.scope, 'path', r.path, 'base', r.base, 'new', r.new, 'blob', r.blob,
+    'branch', r.branch, 'host', r.host, 'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind,
+    'at', "locked".ms(r.at))
+$body$;
+
+-- The chain of one path, newest first.
+create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg("locked".link(x) order by x.id desc), '[]')
+    from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
+           order by r.id desc limit most) x
+$body$;
+
+-- The newest version of each of these files, null where its path has no chain. Who is granted a lease asks under its locks:
+-- an answer from before them could be old.
+create or replace function "locked".heads(files jsonb) returns jsonb
+language sql stable as $body$
+  select coalesce(jsonb_agg((select r.new from "locked".receipts r
+           where r.scope = f.f ->> 'scope' and r.path = f.f ->> 'key' order by r.id desc limit 1) order by f.n), '[]')
+    from jsonb_array_elements(files) with ordinality f(f, n)
+$body$;
+
+-- The receipts of these contents, by digest or by git's name, under whatever path: of each path and content the newest.
+create or replace function "locked".receipts_of_v1(scope text, digests jsonb default '[]', blobs jsonb default '[]') returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  named text[];
+  stored text[];
+begin
+  select coalesce(array_agg(d), '{}') into named from jsonb_array_elements_text("locked".records('digests', digests, 1000)) d;
+  select coalesce(array_agg(b), '{}') into stored from jsonb_array_elements_text("locked".records('blobs', blobs, 1000)) b;
+  return (select coalesce(jsonb_agg("locked".link(x)), '[]')
+    from (select distinct on (r.path, r.new) r.* from "locked".receipts r
+           where r.scope = receipts_of_v1.scope and (r.new = any (named) or r.blob = any (stored))
+           order by r.path, r.new, r.id desc limit 10000) x);
+end $body$;
+
 -- A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
 
 -- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
@@ -869,7 +945,7 @@ create or replace function "locked".give(
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
-    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb);
+    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb, 'heads', "locked".heads(q.files));
   n "locked".leases%rowtype;
 begin
   if (select count(*) >= 10000 from (
@@ -899,6 +975,9 @@ begin
       answer := "locked".told(answer, n.debt, n.name, n.scope);
     end if;
   end loop;
+  if exists (select 1 from "locked".words w where w.session = q.session) then
+    answer := answer || jsonb_build_object('words', "locked".heard(q.session));
+  end if;
   return answer;
 end $body$;
 
@@ -1079,7 +1158,7 @@ begin
     before := case when waited_for then "locked".ahead(names, scopes, ours, above, place, t) else '{}' end;
 
     if 'ours' = all (fates) then
-      return "locked".read_back(live, t);
+      return "locked".read_back(live, t) || jsonb_build_object('heads', "locked".heads(q.files));
     end if;
     if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
       continue when pass = 1;
@@ -1544,10 +1623,13 @@ create or replace function "locked".take_free(
     where not exists (select 1 from "locked".leases x where x.name = of_name and x.scope = of_scope and x.ended_at is null)
       and not exists (select 1 from "locked".ticket_resources x where x.name = of_name and x.scope = of_scope)
       and not exists (select 1 from "locked".leases x where x.session = of_session and x.ended_at is null offset 9999)
+      -- Nor has anybody left a word for this session.
+      and not exists (select 1 from "locked".words x where x.session = of_session)
     returning 1)
   select jsonb_build_object('answer', 'granted', 'lasts_ms', lasts,
     'tokens', jsonb_build_array(jsonb_build_object('name', of_name, 'scope', of_scope, 'token', of_token)),
-    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb)
+    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb,
+    'heads', case when files = '[]' then files else "locked".heads(files) end)
   from entered
 $body$;
 
@@ -1835,16 +1917,6 @@ begin
            order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
 end $body$;
 
--- The chain of one path, newest first.
-create or replace function "locked".receipts_v1(scope text, path text, most integer default 100000) returns jsonb
-language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
-  select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
-      'branch', x.branch, 'host', x.host, 'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind,
-      'at', "locked".ms(x.at)) order by x.id desc), '[]')
-    from (select r.* from "locked".receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
-           order by r.id desc limit most) x
-$body$;
-
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.
 create or replace function "locked".standing_v1(grants uuid[]) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
@@ -2063,7 +2135,134 @@ begin
     released := released || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token);
     perform "locked".tell(l.name, l.scope);
   end loop;
+  -- Off the board, unless it goes on.
+  if not stayed @> '[{"because": "running"}]' then
+    update "locked".sessions s set ended_at = t, seen_at = t where s.session = end_session_v1.session and s.ended_at is null;
+  end if;
   return jsonb_build_object('answer', 'ended', 'released', released, 'stayed', stayed);
+end $body$;
+
+-- The board: which sessions work on what, words left for a holder, and counts for whoever watches.
+
+-- A session says what it does; said again, it says so anew.
+create or replace function "locked".session_begin_v1(
+  session uuid, name text, domain text, task text, label text default '', host text default ''
+) returns jsonb language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  t timestamptz;
+begin
+  if session_begin_v1.session is null or coalesce(session_begin_v1.name, '') = '' then
+    perform "locked".refuse('session and name must be given');
+  end if;
+  t := "locked".clock();
+  insert into "locked".sessions as s (session, name, domain, task, label, host, began_at, seen_at)
+  values (session_begin_v1.session, "locked".shown(session_begin_v1.name), "locked".shown(coalesce(session_begin_v1.domain, '')),
+    "locked".shown(coalesce(session_begin_v1.task, '')), "locked".shown(coalesce(session_begin_v1.label, '')),
+    "locked".shown(coalesce(session_begin_v1.host, '')), t, t)
+  on conflict on constraint sessions_pkey do update
+     set name = excluded.name, domain = excluded.domain, task = excluded.task, label = excluded.label, host = excluded.host,
+         seen_at = excluded.seen_at, ended_at = null,
+         began_at = case when s.ended_at is null then s.began_at else excluded.began_at end;
+  return '{"answer": "begun"}';
+end $body$;
+
+-- A session is over.
+create or replace function "locked".session_end_v1(session uuid) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  t timestamptz := "locked".clock();
+begin
+  update "locked".sessions s set ended_at = t, seen_at = t where s.session = session_end_v1.session and s.ended_at is null;
+  return jsonb_build_object('ended', found);
+end $body$;
+
+-- Every session that has begun, the last to be heard of first. What it did with leases is its activity: nothing is written
+-- for that.
+create or replace function "locked".sessions_v1() returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := "locked".clock();
+begin
+  return (select coalesce(jsonb_agg(jsonb_build_object('session', x.session, 'name', x.name, 'domain', x.domain, 'task', x.task,
+      'label', x.label, 'host', x.host, 'began_at', "locked".ms(x.began_at), 'seen_at', "locked".ms(x.last),
+      'idle_ms', greatest(0, "locked".ms(t) - "locked".ms(x.last)), 'ended_at', "locked".ms(x.ended_at))
+      order by x.last desc, x.session), '[]')
+    from (select s.*, greatest(s.seen_at, case when s.ended_at is null then (
+             select max(greatest(l.acquired_at, l.renewed_at, l.ended_at)) from "locked".leases l where l.session = s.session) end) as last
+            from "locked".sessions s order by s.seen_at desc limit 1000) x);
+end $body$;
+
+-- Leaves a word for who holds something. At most sixteen wait for a session, and the oldest go first.
+create or replace function "locked".leave_word_v1(session uuid, about text, word text, holder text default '') returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+begin
+  if leave_word_v1.session is null or coalesce(leave_word_v1.word, '') = '' then
+    perform "locked".refuse('session and word must be given');
+  end if;
+  insert into "locked".words (session, holder, about, word, at)
+  values (leave_word_v1.session, "locked".shown(coalesce(leave_word_v1.holder, '')), "locked".shown(coalesce(leave_word_v1.about, '')),
+    left(leave_word_v1.word, 200), "locked".clock());
+  delete from "locked".words w where w.session = leave_word_v1.session and w.id not in (
+    select x.id from "locked".words x where x.session = leave_word_v1.session order by x.id desc limit 16);
+  return '{"answer": "left"}';
+end $body$;
+
+-- The words for a session, and they go.
+create or replace function "locked".heard(of_session uuid) returns jsonb
+language plpgsql volatile as $body$
+declare
+  told jsonb;
+begin
+  with gone as (delete from "locked".words w where w.session = of_session returning w.*)
+  select coalesce(jsonb_agg(jsonb_build_object('holder', g.holder, 'about', g.about, 'text', g.word, 'at', "locked".ms(g.at)) order by g.id), '[]')
+    into told from gone g;
+  return told;
+end $body$;
+
+create or replace function "locked".hear_v1(session uuid) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+begin
+  if not exists (select 1 from "locked".words w where w.session = hear_v1.session) then
+    return '[]';
+  end if;
+  return "locked".heard(hear_v1.session);
+end $body$;
+
+-- Counts. Those of what has happened only grow: what was pruned stays counted.
+create or replace function "locked".figures_v1() returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := "locked".clock();
+  counted jsonb := (select coalesce(jsonb_object_agg(y.what, y.count), '{}') from "locked".tally y);
+  ended jsonb;
+begin
+  select coalesce(jsonb_object_agg(x.ended_as, x.count), '{}') into ended
+    from (select l.ended_as, count(*) from "locked".leases l where l.ended_at is not null group by l.ended_as) x;
+  return (select jsonb_object_agg(replace(w.how, '-', '_'),
+        coalesce((ended ->> w.how)::bigint, 0) + coalesce((counted ->> w.how)::bigint, 0))
+      from unnest(array['completed', 'failed', 'expired', 'stolen', 'human-action']) w(how))
+    || jsonb_build_object(
+      'waiting', (select count(*) from "locked".tickets k where not "locked".silent(k, t)),
+      'waits', (select count(distinct w.grant_id) from "locked".waits w) + (select count(*) from "locked".tickets)
+        + coalesce((counted ->> 'waits')::bigint, 0),
+      'quarantines', (select count(*) from "locked".leases l where l.state = 'quarantined') + coalesce((counted ->> 'quarantines')::bigint, 0));
+end $body$;
+
+-- What is about to be pruned stays counted; sessions and words of so long ago go.
+create or replace function "locked".keep_count(old bigint[], before timestamptz) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".tally as y (what, count)
+  select x.what, x.count from (
+    select l.ended_as as what, count(*) as count from "locked".leases l where l.id = any (old) group by l.ended_as
+    union all
+    select 'quarantines', count(*) from "locked".leases l where l.id = any (old) and l.state = 'quarantined'
+    union all
+    select 'waits', count(distinct w.grant_id) from "locked".waits w where w.until < before) x
+   where x.count > 0
+  on conflict on constraint tally_pkey do update set count = y.count + excluded.count;
+  delete from "locked".sessions s where coalesce(s.ended_at, s.seen_at) < before;
+  delete from "locked".words w where w.at < before;
 end $body$;
 
 -- The ledger's upkeep. Called by who acts as the owner alone: these have no version in their name, so nobody else may.
@@ -2091,6 +2290,7 @@ begin
      and (x.lease = any (old) or not exists (select 1 from "locked".leases l where l.id = x.lease));
   select count(*) into waited from "locked".waits w where w.until < before;
   if not dry then
+    perform "locked".keep_count(old, before);
     delete from "locked".receipts r where r.id = any (told);
     delete from "locked".left_joins j where j.lease = any (old);
     delete from "locked".leases l where l.id = any (old) and l.ended_at is not null;
@@ -2266,7 +2466,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '3')
+insert into "locked".meta (key, value) values ('version', '5')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

@@ -67,6 +67,9 @@ pub enum Fault {
     /// These can decrypt it now, although nobody asked for that.
     #[error("recipients were added that nobody asked for: {0}")]
     RecipientsAdded(Names),
+    /// It has the message authentication code of a version with other values.
+    #[error("its values are not those that its message authentication code was made for: merged, or changed by hand")]
+    Merged,
     /// The identity that opened it before opens it no more.
     #[error("the key at hand opened the file before and does not open it now: locked out")]
     LockedOut,
@@ -129,6 +132,7 @@ impl Fault {
             Self::LockedOut => {
                 "put your recipient back with a key that still opens the file, or take the version before"
             }
+            Self::Merged => return Self::after_decrypt(51).to_owned(),
             Self::Undecryptable { rc } => return Self::after_decrypt(*rc).to_owned(),
         }
         .to_owned()

@@ -14,6 +14,7 @@ mod keys;
 mod look;
 mod names;
 mod recipients;
+mod standing;
 mod structure;
 mod unwrap;
 
@@ -23,6 +24,7 @@ pub use fault::Fault;
 pub use keys::Keys;
 pub use look::look;
 pub use names::Names;
+pub use standing::{fits_rule, is_merged};
 pub use structure::{has_encrypted_value, native};
 
 use std::ffi::OsString;

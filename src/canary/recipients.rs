@@ -23,6 +23,16 @@ pub(super) fn check(before: Option<&Document>, after: &Document, expect: &Expect
     }
 }
 
+/// Whether a file has the age recipients of its creation rule. With `others` the rule names keys of other kinds as well, and
+/// more recipients than it tells are no fault.
+pub(super) fn of_rule(document: &Document, age: &[String], others: bool) -> Result<(), Fault> {
+    let Some(metadata) = document.metadata.as_ref().filter(|_| !age.is_empty()) else { return Ok(()) };
+    match compare(Some(age_set(age)), age_of(metadata)) {
+        Err(Fault::RecipientsAdded(_)) if others => Ok(()),
+        other => other,
+    }
+}
+
 /// The age recipients that a new file must have; none when nothing is known of them.
 fn demanded(expect: &Expect) -> Option<BTreeSet<String>> {
     match (&expect.asked.age, expect.asked.other_keys) {

@@ -74,7 +74,10 @@ pub(super) fn granted(
     obtained: Obtained,
 ) -> Result<Granted, Exit> {
     match obtained {
-        Obtained::Granted { granted, .. } => Ok(granted),
+        Obtained::Granted { granted, .. } => {
+            report::say_words(&granted.words);
+            Ok(granted)
+        }
         Obtained::Busy(busy) => {
             let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
             Err(refuse(&report::busy(&busy, &names(&request.resources).join(" "), world.now_ms()), status))

@@ -16,6 +16,7 @@ use super::world::{CALL, World};
 pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         let inherited = inherited(context);
         let ours = |lease: &LeaseView| {
@@ -42,7 +43,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Named) -> Ex
 
 /// What a wrapped command got from its `locked`: names and tokens. The tokens are compared with the store's, so that a
 /// stale environment proves nothing.
-fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
+pub(super) fn inherited(context: &Context) -> Vec<(String, FencingToken)> {
     let words = |name: &str| {
         let text = context.invocation.var(name).unwrap_or_default();
         text.to_string_lossy().split(' ').map(str::to_owned).collect::<Vec<_>>()

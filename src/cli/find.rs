@@ -19,6 +19,7 @@ const VERBS: [&str; 20] = [
     "explain",
     "restore",
     "steal",
+    "shims",
     "completions",
     "doctor",
     "help",
@@ -27,7 +28,6 @@ const VERBS: [&str; 20] = [
     "init",
     "audit",
     "session",
-    "shims",
     "hooks",
     "agents",
 ];
@@ -73,7 +73,7 @@ pub(super) fn is_verb(word: &OsStr) -> bool {
 }
 
 /// The index of the first word behind our options, and whether `--` stood before it.
-fn skip_options(args: &[OsString]) -> Option<(usize, bool)> {
+pub(super) fn skip_options(args: &[OsString]) -> Option<(usize, bool)> {
     let definition = OnlyOptions::command();
     let mut at = 0;
     while let Some(word) = args.get(at) {

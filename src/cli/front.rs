@@ -1,8 +1,10 @@
 //! The front door: to a program under a lease, or to a verb.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
@@ -10,7 +12,7 @@ use crate::clock::SystemClock;
 use crate::config::{Settings, Shelf};
 use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
-use crate::program::FileId;
+use crate::program::{self, FileId};
 use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
 use crate::terms::ResourceName;
@@ -18,7 +20,7 @@ use crate::terms::ResourceName;
 use super::find::{Front, find, is_verb};
 use super::options::{OnlyOptions, RunOptions};
 use super::overruled::{without_overruled, without_twins};
-use super::verbs::{Explain, Line, RunVerb, Verb};
+use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
 
 /// The whole of `locked`, from the door to the exit.
 pub fn main(invocation: Invocation) -> Exit {
@@ -31,6 +33,8 @@ pub fn main(invocation: Invocation) -> Exit {
             return Exit::Code(exit::INTERNAL);
         }
     };
+    // Order: before anything else is read. Under another name than ours every byte is the program's.
+    let stands_for = stands_for(&invocation, ourselves);
     let args = invocation.args.clone();
     let clock = std::sync::Arc::new(SystemClock::new());
     let context = Context {
@@ -41,18 +45,44 @@ pub fn main(invocation: Invocation) -> Exit {
         account: Account::default(),
         store: None,
         advisory: false,
+        shim: None,
         shelf: Shelf::default(),
     };
+    if let Some(name) = stands_for {
+        let arg0 = Some(context.invocation.arg0.clone()).filter(|arg0| !arg0.is_empty());
+        return in_place_of(context, name, arg0, &args);
+    }
     match find(&args) {
         Front::Program(at) => program(context, &args[..at], &args[at..]),
         Front::Verb | Front::Options => verb(context, &args),
     }
 }
 
+/// The program in whose place we were called: the name of the link that the kernel followed, whatever the caller says
+/// that it is; else the name we were called by. None under our own name.
+fn stands_for(invocation: &Invocation, ourselves: FileId) -> Option<OsString> {
+    let is_us = |path: &&PathBuf| FileId::of(&invocation.cwd.join(path)).is_ok_and(|file| file == ourselves);
+    // An open descriptor says nothing of a name, and a loader that was called with us stands under its own.
+    let named = |path: &&PathBuf| !path.starts_with("/dev/fd") && !path.starts_with("/proc");
+    let loader =
+        |name: &&OsStr| ["ld-", "ld.so", "ld64"].iter().any(|start| name.as_bytes().starts_with(start.as_bytes()));
+    let link = invocation.executed.as_ref().filter(named).filter(is_us).and_then(|path| path.file_name());
+    let name = link.filter(|name| !loader(name)).unwrap_or_else(|| invocation.called_as());
+    (!name.is_empty() && !program::is_our_name(name)).then(|| name.to_owned())
+}
+
+/// As the shim of this program; `arg0` is the name that the program is given (none: its own).
+pub(super) fn in_place_of(mut context: Context, name: OsString, arg0: Option<OsString>, args: &[OsString]) -> Exit {
+    context.shim = Some(arg0.unwrap_or_else(|| name.clone()));
+    let words: Vec<OsString> = std::iter::once(name).chain(args.iter().cloned()).collect();
+    program(context, &[], &words)
+}
+
 fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit {
     let ours = ours.strip_suffix(&[OsString::from("--")]).unwrap_or(ours);
     if ours.is_empty() {
-        speak(&mut context, Voice::Ready);
+        let typed = context.voice;
+        speak(&mut context, typed);
         context.advisory = set(&context, "LOCKED_ADVISORY");
         return under_options(&context, None, ours, words);
     }
@@ -167,6 +197,9 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);
     context.advisory = line.options.advisory;
+    if let Verb::Shims(ShimsVerb { verb: ShimsVerbs::Exec(verb) }) = &line.verb {
+        return super::shims::exec(context, verb);
+    }
     let options = |settings: &Settings| checked(&context, &line.options, settings);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))
@@ -187,7 +220,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
             |exit| exit,
             |named| super::explain::explain(&context, &named, &options, &verb.command, verb.json),
         ),
-        Verb::Status(verb) => super::status::status(&context, verb),
+        Verb::Status(verb) => super::status::status(&context, &line.options, verb),
         Verb::History(verb) => super::history::history(&context, verb),
         Verb::Acquire(verb) => super::acquire::acquire(&context, &line.options, verb),
         Verb::Renew(verb) => super::held::renew(&context, &line.options, verb),
@@ -195,10 +228,15 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Check(verb) => super::check::check(&context, &line.options, verb),
         Verb::Restore(verb) => super::restore::restore(&context, &line.options, verb),
         Verb::Steal(verb) => super::steal::steal(&context, &line.options, verb),
+        Verb::Session(verb) => super::session::session(&context, &line.options, verb),
         Verb::Store(verb) => super::store::store(&context, &verb.verb),
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Doctor(verb) => super::doctor::doctor(&context, line.options.quiet, verb),
-        Verb::Completions(verb) => super::completions::completions(verb.shell),
+        Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
+        Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
+        Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
+        Verb::Init(verb) => super::init::init(&context, verb),
+        Verb::Completions(verb) => super::completions::completions(&context, verb),
     }
 }
 

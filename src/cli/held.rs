@@ -22,6 +22,7 @@ const CALL: Duration = Duration::from_secs(10);
 pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
         match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
             Renewal::Renewed(lasts) => {
@@ -36,6 +37,7 @@ pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Ex
 pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVerb) -> Exit {
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        super::session::hear(world.store.as_mut(), world.session.id);
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
             let reason = bad.reason.clone().unwrap_or_default();
@@ -71,13 +73,13 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
 }
 
 /// A file of these leases, on this host, that is plaintext: an edit that has not been closed.
-fn open_edit(live: &[LeaseView], session: SessionId) -> Option<(&LeaseView, String)> {
+pub(super) fn open_edit(live: &[LeaseView], session: SessionId) -> Option<(&LeaseView, String)> {
     let host = ProcFs::host();
     let mut resting = live.iter().filter(|lease| lease.session == session && lease.pid.is_none() && lease.host == host);
     resting.find_map(|lease| run::plaintext_of(&lease.files).map(|file| (lease, file)))
 }
 
-fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
+pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
     report::Refusal {
         word: "REFUSED",
         what: format!("{} is not released: {file} is plaintext (an open edit)", lease.resource),

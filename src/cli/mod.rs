@@ -6,18 +6,25 @@
 
 mod acquire;
 mod alive;
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod doctor;
 mod explain;
 mod find;
+mod findings;
 mod front;
 mod held;
 mod history;
+mod hooks;
+mod init;
+mod ledger;
 mod options;
 mod overruled;
 mod restore;
+mod session;
+mod shims;
 mod status;
 mod steal;
 mod store;

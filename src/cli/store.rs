@@ -8,15 +8,16 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::exit::{self, Exit};
+use crate::naming::Local;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context, env_of};
-use crate::store::{self, Initialised, Prune, Store, StoreError, Upkeep};
-use crate::terms::parse_duration;
+use crate::store::{self, Before, Initialised, Prune, Store, StoreError, Upkeep};
+use crate::terms::{ResourceName, Scope, parse_duration};
 
 use super::front::{print, refuse};
 use super::held::answer;
 use super::verbs::{EpochVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerbs};
-use super::world::{down, store_of};
+use super::world::{down, scoped, store_of};
 
 /// How long one step may take: an upgrade rewrites tables, and history can be long.
 const STEP: Duration = Duration::from_secs(120);
@@ -116,7 +117,19 @@ fn print_sql(context: &Context, verb: &PrintSqlVerb) -> Result<Exit, Exit> {
             store::schema_of(&setting, &env_of(context)).map_err(|error| down(&error))?
         }
     };
-    Ok(print(schema.sql().trim_end()))
+    if !verb.compat {
+        return Ok(print(schema.sql().trim_end()));
+    }
+    let of = |given: &Option<Scope>, kind: &str| match given {
+        Some(scope) => Ok(scope.clone()),
+        None => scoped(context, &[ResourceName::of(kind, b"any")], Local::Make).map(|mut of| of.remove(0).scope),
+    };
+    let before = Before {
+        schema: verb.place.clone(),
+        scope: of(&verb.scope, "sops")?,
+        containers: of(&verb.containers, "container")?,
+    };
+    Ok(print(schema.compat(&before).trim_end()))
 }
 
 fn prune(context: &Context, verb: &PruneVerb) -> Result<Exit, Exit> {

@@ -12,9 +12,18 @@ use crate::terms::{ResourceName, parse_duration};
 use super::options::RunOptions;
 
 mod config;
+mod hooks;
+mod session;
+mod shims;
 mod store;
 
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
+pub(super) use hooks::{AuditVerb, HookVerb, HooksVerb, HooksVerbs};
+pub(super) use session::{BeginVerb, EndVerb, ListVerb, SessionVerb, SessionVerbs};
+pub(super) use shims::{
+    ExecVerb, InstallVerb as InstallShimsVerb, ListVerb as ListShimsVerb, Place as ShimPlace, RemoveVerb, ShimsVerb,
+    ShimsVerbs,
+};
 pub(super) use store::{EpochVerb, MoveVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerb, StoreVerbs};
 
 /// Runs a program under a lease on what it would change, proves the result, and only then lets the next one in.
@@ -71,6 +80,11 @@ pub enum Verb {
     /// Take what somebody else holds: a person's word. Its command is stopped first, then this session holds it
     #[command(after_help = "Example:\n  locked steal sops:monitoring --reason 'its host is gone' --approved-by Maria")]
     Steal(Steal),
+    /// Show which session this is and why; say what it does, and see who else is active
+    #[command(
+        after_help = "Examples:\n  locked session\n  locked session list\n  locked session begin --name INFRA --domain Traefik --task 'renew certificates'\n  locked session end"
+    )]
+    Session(SessionVerb),
     /// Look after the store: set it up, check it, prune it, move it
     #[command(after_help = "Example:\n  locked store check")]
     Store(StoreVerb),
@@ -80,6 +94,18 @@ pub enum Verb {
     /// Look whether everything is as it must be for locks to be taken; exits 0 when nothing is wrong, 78 when something is
     #[command(after_help = "Example:\n  locked doctor --fix state spool")]
     Doctor(Doctor),
+    /// Stand in front of programs, so that nobody need type `locked`
+    #[command(after_help = "Example:\n  locked shims install")]
+    Shims(ShimsVerb),
+    /// Keep git from taking in SOPS files that are plaintext, broken, or written without locked
+    #[command(after_help = "Example:\n  locked hooks install")]
+    Hooks(HooksVerb),
+    /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
+    #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
+    Audit(AuditVerb),
+    /// Set a repository up: write a commented .locked.toml, and offer what else there is
+    #[command(after_help = "Example:\n  locked init")]
+    Init(Init),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),
@@ -113,9 +139,18 @@ pub struct Status {
     /// Look again and again until Ctrl-C: redrawn on a terminal, else anew whenever something has changed
     #[arg(short, long)]
     pub watch: bool,
-    /// Only what was not renewed for so long
+    /// Only what was not renewed for so long; exits 1 when there is any
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub stalled: Option<Duration>,
+    /// Leave a word for who holds this resource, which its session is told at its next command (repeatable)
+    #[arg(long, value_name = "KIND:NAME", value_parser = name(), conflicts_with_all = ["watch", "stalled", "format", "resources"])]
+    pub ping: Vec<ResourceName>,
+    /// What to tell them
+    #[arg(long, value_name = "TEXT", requires = "ping", value_parser = super::options::reason)]
+    pub message: Option<String>,
+    /// How to show it: the board as a table or as JSON, or figures as Prometheus reads them
+    #[arg(long, value_name = "FORM", value_parser = ["table", "json", "prometheus"], conflicts_with_all = ["json", "watch"])]
+    pub format: Option<String>,
     /// As JSON; with --watch one line for each change
     #[arg(long)]
     pub json: bool,
@@ -133,6 +168,12 @@ pub struct History {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
+    /// Who held what when, as lanes over time, live leases too
+    #[arg(long, conflicts_with = "json")]
+    pub timeline: bool,
+    /// The same as one page of HTML, without scripts, into this file (- for standard output)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "timeline"])]
+    pub html: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -247,11 +288,25 @@ pub struct Doctor {
     pub json: bool,
 }
 
+/// `locked init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Do all that is offered, and ask nothing
+    #[arg(short, long)]
+    pub yes: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `locked completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+    /// What the script asks: the words behind `locked`, as far as they are typed
+    #[arg(last = true, hide = true)]
+    pub line: Vec<OsString>,
 }
 
 fn name() -> impl clap::builder::TypedValueParser<Value = ResourceName> {

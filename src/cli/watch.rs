@@ -70,7 +70,7 @@ fn block(looked: &Result<Vec<Seen>, StoreError>, context: &Context, verb: &Statu
 }
 
 /// All of a lease but how much time it has left: that changes by itself.
-fn essence((lease, alive): &Seen) -> String {
+fn essence(Seen { lease, alive, .. }: &Seen) -> String {
     format!(
         "{} {} {} {} {} {} {} {:?}",
         lease.resource.scope,

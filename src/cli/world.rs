@@ -12,7 +12,7 @@ use crate::plan;
 use crate::report;
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
-use crate::store::{Owner, Store, StoreError};
+use crate::store::{LeaseView, Owner, Store, StoreError};
 use crate::terms::{Resource, ResourceName, SessionId};
 
 use super::RunOptions;
@@ -62,6 +62,11 @@ impl<'a> World<'a> {
             operation,
             rule: None,
         }
+    }
+
+    /// Does the holder of this lease live?
+    pub(super) fn alive(&self, lease: &LeaseView) -> &'static str {
+        super::alive::alive(&self.state, &self.state.host_id(self.context.clock.as_ref()), lease)
     }
 
     pub(super) fn now_ms(&self) -> i64 {

@@ -10,6 +10,7 @@
 //! would be another; everything else does not count, and that is said.
 #![forbid(unsafe_code)]
 
+mod about;
 mod counts;
 mod document;
 mod error;

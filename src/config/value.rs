@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::terms::show_duration;
 
 use super::Layer;
 use super::file::Store;
@@ -50,6 +53,38 @@ impl Value {
             (Self::Base(one), Self::Base(other)) => one > other,
             (Self::Flag(one), Self::Flag(other)) => one > other,
             _ => false,
+        }
+    }
+
+    /// As it is written in a file.
+    #[must_use]
+    pub fn toml(&self) -> String {
+        // JSON's way to write a text is one of TOML's.
+        let quoted = |text: &str| json!(text).to_string();
+        match self {
+            Self::Words(words) => format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")),
+            Self::Names(names) => {
+                let pairs = names.iter().map(|(name, value)| format!("{} = {}", quoted(name), quoted(value)));
+                format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+            }
+            other => other.json().to_string(),
+        }
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        match self {
+            Self::Length(length) => json!(show_duration(*length)),
+            Self::Flag(flag) => json!(flag),
+            Self::Text(text) => json!(text),
+            Self::Words(words) => json!(words),
+            Self::Names(names) => json!(names),
+            Self::Base(UnknownBase::Allow) => json!("allow"),
+            Self::Base(UnknownBase::Warn) => json!("warn"),
+            Self::Base(UnknownBase::Refuse) => json!("refuse"),
+            // Shown in a way of its own: an address may have a password.
+            Self::Store(_) => Json::Null,
         }
     }
 }

@@ -107,7 +107,7 @@ fn silent(error: &StoreError, place: &str) -> Finding {
         StoreError::Place { .. } => "store.place",
         StoreError::Refused { .. } => "store.rights",
         StoreError::Corrupt { .. } => "store.damaged",
-        StoreError::Unknown(_) | StoreError::Misnamed { .. } => "store.setting",
+        StoreError::Unknown { .. } | StoreError::Misnamed { .. } => "store.setting",
         _ => "store.reachable",
     };
     let named = if place.is_empty() { String::new() } else { format!(" ({place})") };

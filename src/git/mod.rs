@@ -14,6 +14,7 @@ mod object;
 mod origin;
 mod spawn;
 mod tracked;
+mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

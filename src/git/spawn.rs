@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::program::{self, FileId};
 
 use super::{Environment, GitError, Repository};
 
@@ -43,7 +46,7 @@ impl Repository {
     /// owns it (`safe.directory`): sudo and the user must come to one answer, and what is run here only reads. It
     /// fetches nothing and asks nobody.
     pub(super) fn git(&self, env: Environment<'_>) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(real_git(env, &self.worktree_root));
         command
             .arg("--git-dir")
             .arg(&self.git_dir)
@@ -89,7 +92,7 @@ impl Repository {
 
 /// A git command that is about no repository.
 pub(super) fn nowhere(env: Environment<'_>) -> Command {
-    let mut command = Command::new("git");
+    let mut command = Command::new(real_git(env, Path::new("/")));
     command.current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
     surround(&mut command, env);
     command
@@ -114,6 +117,14 @@ fn surround(command: &mut Command, env: Environment<'_>) {
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
+}
+
+/// The real git, past a shim of ours: that would ask us, who ask git.
+fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
+    let git = OsStr::new("git");
+    let found = env("PATH").zip(FileId::ourselves().ok());
+    let found = found.and_then(|(path, ourselves)| program::resolve(git, Some(&path), cwd, ourselves).ok());
+    found.map_or_else(|| git.into(), |program| cwd.join(program.path))
 }
 
 fn pass(command: &mut Command, env: Environment<'_>, name: &str) {

@@ -22,6 +22,7 @@ mod sharing;
 mod shell;
 mod stat;
 mod variable;
+mod why;
 
 #[cfg(target_os = "linux")]
 pub use above::stands_above;

@@ -3,6 +3,10 @@
 //! Facts from sops' `config/config.go`, version 3.11.
 #![forbid(unsafe_code)]
 
+mod set;
+
+pub use set::CreationRules;
+
 use std::path::{Component, Path, PathBuf};
 
 use super::sops_config::{self, Node};
@@ -124,17 +128,9 @@ pub fn creation_rule_for(
 ) -> Result<Option<CreationRule>, CreationError> {
     let Some(config) = config.map(|config| cleaned(&cwd.join(config))).or_else(|| find(cwd)) else { return Ok(None) };
     let text = std::fs::read(&config).map_err(|source| CreationError::Unreadable { path: config.clone(), source })?;
-    let root = sops_config::parse(&String::from_utf8_lossy(&text))
-        .map_err(|error| CreationError::NotYaml { path: config.clone(), line: error.0 })?;
     let below = config.parent().and_then(|directory| path.strip_prefix(directory).ok()).unwrap_or(path);
-    let below = below.to_string_lossy();
-    for rule in root.get("creation_rules").map(Node::items).unwrap_or_default() {
-        let pattern = rule.get("path_regex").and_then(Node::text).filter(|pattern| !pattern.is_empty());
-        if matches(pattern, &below, &config)? {
-            return Ok(Some(read(rule, pattern, config)));
-        }
-    }
-    Ok(None)
+    let below = below.to_string_lossy().into_owned();
+    Ok(CreationRules::parse(&text, &config)?.rule_for(&below)?.cloned())
 }
 
 /// A path without `.` and `..`, by its text alone: sops compares paths so.
@@ -152,14 +148,6 @@ fn cleaned(path: &Path) -> PathBuf {
 /// The configuration that sops finds from `cwd`.
 fn find(cwd: &Path) -> Option<PathBuf> {
     cwd.ancestors().take(MOST_PARENTS).map(|directory| directory.join(CONFIG)).find(|config| config.exists())
-}
-
-fn matches(pattern: Option<&str>, path: &str, config: &Path) -> Result<bool, CreationError> {
-    let Some(pattern) = pattern else { return Ok(true) };
-    match go_regex::compile(pattern) {
-        Ok(compiled) => Ok(compiled.is_match(path)),
-        Err(_) => Err(CreationError::BadPattern { path: config.to_owned(), pattern: pattern.to_owned() }),
-    }
 }
 
 fn read(rule: &Node, pattern: Option<&str>, config: PathBuf) -> CreationRule {

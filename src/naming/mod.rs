@@ -21,6 +21,7 @@ mod sniff;
 mod sops_config;
 mod spelling;
 mod stem;
+mod tracked;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -28,11 +29,12 @@ use std::path::{Path, PathBuf};
 use crate::git::{Environment, GitError, Repository};
 use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
-pub use creation::{CreationError, CreationRule, creation_rule_for, holds_sops, is_secret_target};
+pub use creation::{CreationError, CreationRule, CreationRules, creation_rule_for, holds_sops, is_secret_target};
 pub use machine::scope as machine_scope;
 pub use scope::{Local, of_origin};
 pub use secret::{NamedSecret, SecretNames};
 pub use sniff::is_sops;
+pub use tracked::{Tracked, says_sops, tracked};
 pub use value::is_likely_a_value;
 
 /// A file and the name under which leases on it are taken.

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{FileId, SkipReason, platform};
+use super::{FileId, OUR_NAME, SkipReason, platform};
 
 /// What is there.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +18,18 @@ pub(super) enum Candidate {
     /// Ourselves, or a copy of ourselves.
     Ours(SkipReason),
     /// An executable file.
-    Usable,
+    Usable(Facts),
+}
+
+/// What was seen of a file that can be executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// Which file it is.
+    pub(super) id: FileId,
+    /// It has one name, and is a program of its own (ELF), no script: it is not a launcher that stands under many names.
+    pub(super) plain: bool,
+    /// It is a script that speaks of us.
+    pub(super) speaks_of_us: bool,
 }
 
 /// Looks at `path`, which is relative to `cwd` or absolute.
@@ -41,19 +53,32 @@ pub(super) fn look(path: &Path, cwd: &Path, ourselves: FileId) -> Candidate {
         Candidate::Unusable(SkipReason::NoPermission)
     } else if FileId::from(&metadata) == ourselves {
         Candidate::Ours(SkipReason::Ourselves)
-    } else if is_a_copy(&place) {
-        Candidate::Ours(SkipReason::Copy)
     } else {
-        Candidate::Usable
+        let page = first_page(&place);
+        if platform::carries_our_note(&page) {
+            return Candidate::Ours(SkipReason::Copy);
+        }
+        let is_program = platform::is_program(&page);
+        Candidate::Usable(Facts {
+            id: FileId::from(&metadata),
+            plain: is_program && metadata.nlink() == 1,
+            speaks_of_us: !is_program && page.windows(OUR_NAME.len()).any(|part| part == OUR_NAME.as_bytes()),
+        })
     }
 }
 
-/// Whether the file is some build of `locked`: its first page holds the note. What we may execute but not read is
+/// Looks whether we are at `path`, of whatever build.
+pub(super) fn is_ours(path: &Path, ourselves: FileId) -> bool {
+    let Ok(metadata) = fs::metadata(path) else { return false };
+    metadata.is_file() && (FileId::from(&metadata) == ourselves || platform::carries_our_note(&first_page(path)))
+}
+
+/// The first page of a file: it holds the note if this is some build of `locked`. What we may execute but not read is
 /// taken for a stranger.
-fn is_a_copy(place: &Path) -> bool {
+fn first_page(place: &Path) -> Vec<u8> {
     let mut page = Vec::with_capacity(FIRST_PAGE);
     let read = fs::File::open(place).and_then(|file| file.take(FIRST_PAGE as u64).read_to_end(&mut page));
-    read.is_ok() && platform::carries_our_note(&page)
+    if read.is_ok() { page } else { Vec::new() }
 }
 
 /// Linkers place notes right after the ELF headers.

@@ -31,6 +31,8 @@ pub enum SkipReason {
     NoPermission,
     /// We may not look into a directory on the way.
     Unreachable,
+    /// It was started in this chain already, and came back to us.
+    LedBack,
 }
 
 impl fmt::Display for SkipReason {
@@ -42,6 +44,7 @@ impl fmt::Display for SkipReason {
             Self::NotAFile => "not a regular file",
             Self::NoPermission => "no permission to execute it",
             Self::Unreachable => "no permission to look there",
+            Self::LedBack => "which leads back to locked",
         })
     }
 }

@@ -29,6 +29,17 @@ impl FileId {
     pub fn ourselves() -> io::Result<Self> {
         Self::of(Path::new("/proc/self/exe")).or_else(|_| Self::of(&std::env::current_exe()?))
     }
+
+    /// In one word: device, dot, inode.
+    pub(super) fn text(&self) -> String {
+        format!("{}.{}", self.device, self.inode)
+    }
+
+    /// What [`FileId::text`] wrote.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (device, inode) = text.split_once('.')?;
+        Some(Self { device: device.parse().ok()?, inode: inode.parse().ok()? })
+    }
 }
 
 impl From<&Metadata> for FileId {

@@ -4,6 +4,9 @@
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
+use std::time::Duration;
+
+use super::FileId;
 
 /// An ELF note (gabi, "Note Section"): sizes of name and description, a type, then both, padded to four bytes.
 #[repr(C, align(4))]
@@ -32,6 +35,25 @@ static NOTE: Note = Note {
 pub(super) fn carries_our_note(page: &[u8]) -> bool {
     let is_ours = |rest: &[u8]| rest.strip_prefix(&NOTE.name).is_some_and(|rest| rest.starts_with(&NOTE.description));
     page.starts_with(b"\x7fELF") && (0..page.len()).step_by(4).any(|at| is_ours(&page[at..]))
+}
+
+/// Whether this first page of a file is that of a program, and not of a script.
+pub(super) fn is_program(page: &[u8]) -> bool {
+    page.starts_with(b"\x7fELF")
+}
+
+/// What this process has used of a processor since it was forked. It goes on over `exec`, as the process id does, so that
+/// programs that replace each other for ever come to have used much of it.
+pub(super) fn used() -> Duration {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `used` is valid for the call; the clock is one that every kernel has.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut used) };
+    Duration::new(used.tv_sec.try_into().unwrap_or_default(), used.tv_nsec.try_into().unwrap_or_default())
+}
+
+/// The file that our parent runs, where the system lets us see it.
+pub(super) fn program_of_parent() -> Option<FileId> {
+    FileId::of(Path::new(&format!("/proc/{}/exe", std::os::unix::process::parent_id()))).ok()
 }
 
 /// Whether the effective user may execute the file: permission bits, ACLs and `noexec` mounts, as the kernel judges.

@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod candidate;
+mod chain;
 mod error;
 mod escape;
 mod identity;
@@ -18,13 +19,28 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+pub use chain::follow;
 pub use error::{NotFound, SkipReason, Skipped};
 pub use identity::FileId;
 
-use candidate::Candidate;
+use candidate::{Candidate, Facts};
 
 /// Our own program's name. Under this name we are no shim, so it is never stepped over.
 const OUR_NAME: &str = "locked";
+
+/// Whether this is our own name, and not that of a program in whose place we stand. Builds are kept beside each other
+/// with something after it (`locked-0.2`, `locked.old`).
+#[must_use]
+pub fn is_our_name(name: &OsStr) -> bool {
+    let rest = name.as_bytes().strip_prefix(OUR_NAME.as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || matches!(rest[0], b'-' | b'.' | b'_'))
+}
+
+/// Whether `locked` is at this path, of whatever build, over whatever link.
+#[must_use]
+pub fn is_ours(path: &Path, ourselves: FileId) -> bool {
+    candidate::is_ours(path, ourselves)
+}
 
 /// The program that a word means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,38 +67,47 @@ pub struct Program {
 /// # Errors
 /// See [`NotFound`]; [`NotFound::status`] is 127 or 126 as a shell would say.
 pub fn resolve(word: &OsStr, path: Option<&OsStr>, cwd: &Path, ourselves: FileId) -> Result<Program, NotFound> {
+    find(word, &Walk { path, cwd, ourselves, avoid: &[] }).map(|(program, _)| program)
+}
+
+/// Where is looked, and what is not wanted.
+#[derive(Clone, Copy)]
+struct Walk<'a> {
+    path: Option<&'a OsStr>,
+    cwd: &'a Path,
+    ourselves: FileId,
+    avoid: &'a [FileId],
+}
+
+fn find(word: &OsStr, walk: &Walk<'_>) -> Result<(Program, Option<Facts>), NotFound> {
     if !word.as_bytes().contains(&b'/') {
-        return walk(word, path, cwd, ourselves, Vec::new());
+        return along_path(word, walk, Vec::new());
     }
     let name = Path::new(word).file_name().unwrap_or_default();
-    match candidate::look(Path::new(word), cwd, ourselves) {
+    let typed = || Program { path: word.into(), name: name.to_owned(), skipped: Vec::new() };
+    match candidate::look(Path::new(word), walk.cwd, walk.ourselves) {
         Candidate::Missing => Err(NotFound::NoSuchFile { path: word.into() }),
         Candidate::Unusable(why) => Err(NotFound::NotExecutable { path: word.into(), why, skipped: Vec::new() }),
-        Candidate::Ours(why) if name != OUR_NAME => {
-            walk(name, path, cwd, ourselves, vec![Skipped { path: word.into(), why }])
-        }
-        Candidate::Ours(_) | Candidate::Usable => {
-            Ok(Program { path: word.into(), name: name.to_owned(), skipped: Vec::new() })
-        }
+        Candidate::Ours(why) if !is_our_name(name) => along_path(name, walk, vec![Skipped { path: word.into(), why }]),
+        Candidate::Ours(_) => Ok((typed(), None)),
+        Candidate::Usable(facts) => Ok((typed(), Some(facts))),
     }
 }
 
 /// Goes on past files that cannot be executed, as shells do, and remembers the first: if nothing better comes, it is
 /// what the refusal is about (126). Directories are no candidates at all.
-fn walk(
-    word: &OsStr,
-    path: Option<&OsStr>,
-    cwd: &Path,
-    ourselves: FileId,
-    mut skipped: Vec<Skipped>,
-) -> Result<Program, NotFound> {
+fn along_path(word: &OsStr, walk: &Walk<'_>, mut skipped: Vec<Skipped>) -> Result<(Program, Option<Facts>), NotFound> {
     let mut unusable = None;
-    let default = path.is_none().then(platform::default_path);
-    for found in search_path::candidates(path.or(default.as_deref()).unwrap_or_default(), word) {
-        match candidate::look(&found, cwd, ourselves) {
-            Candidate::Usable => return Ok(Program { path: found, name: word.to_owned(), skipped }),
-            Candidate::Ours(_) if word == OUR_NAME => {
-                return Ok(Program { path: found, name: word.to_owned(), skipped });
+    for found in places(word, walk.path) {
+        match candidate::look(&found, walk.cwd, walk.ourselves) {
+            Candidate::Usable(facts) if walk.avoid.contains(&facts.id) => {
+                skipped.push(Skipped { path: found, why: SkipReason::LedBack });
+            }
+            Candidate::Usable(facts) => {
+                return Ok((Program { path: found, name: word.to_owned(), skipped }, Some(facts)));
+            }
+            Candidate::Ours(_) if is_our_name(word) => {
+                return Ok((Program { path: found, name: word.to_owned(), skipped }, None));
             }
             Candidate::Ours(why) => skipped.push(Skipped { path: found, why }),
             Candidate::Unusable(SkipReason::Directory | SkipReason::NotAFile) | Candidate::Missing => {}
@@ -95,4 +120,10 @@ fn walk(
         Some((path, why)) => NotFound::NotExecutable { path, why, skipped },
         None => NotFound::NotOnPath { word: word.to_owned(), skipped },
     })
+}
+
+/// Every place on PATH where the word could be; relative to the working directory where the entry is.
+pub fn places(word: &OsStr, path: Option<&OsStr>) -> Vec<PathBuf> {
+    let default = path.is_none().then(platform::default_path);
+    search_path::candidates(path.or(default.as_deref()).unwrap_or_default(), word).collect()
 }

@@ -5,6 +5,7 @@ mod refusal;
 mod telling;
 mod time;
 mod waiting;
+mod word;
 
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use telling::{
@@ -13,6 +14,7 @@ pub use telling::{
 };
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;
+pub use word::say_words;
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,30 +3,52 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+#[cfg(not(unix))]
+use std::path::Component;
+use std::path::{Path, PathBuf};
 
 /// What follows the first `from` bytes. `from` is a place right behind an ASCII character.
-pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
-    match argument.to_str() {
-        Some(text) => Cow::Borrowed(OsStr::new(&text[from..])),
-        None => tail_of_other(argument, from),
-    }
-}
-
 #[cfg(unix)]
-fn tail_of_other(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
+pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
     use std::os::unix::ffi::OsStrExt as _;
     Cow::Borrowed(OsStr::from_bytes(&argument.as_bytes()[from..]))
 }
 
-/// Windows: an unpaired surrogate. Such a name cannot be cut without guessing, so it is cut as it would be shown.
+/// What follows the first `from` bytes. An unpaired surrogate cannot be cut without guessing, so such a name is cut as it
+/// would be shown.
 #[cfg(not(unix))]
-fn tail_of_other(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
-    Cow::Owned(argument.to_string_lossy()[from..].into())
+pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
+    match argument.to_str() {
+        Some(text) => Cow::Borrowed(OsStr::new(&text[from..])),
+        None => Cow::Owned(argument.to_string_lossy()[from..].into()),
+    }
 }
 
 /// The absolute path after a lexical clean, as Go's `filepath.Abs` has it: `..` removes the part before it, whatever
 /// that part is on disk.
+#[cfg(unix)]
+pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
+    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+    let cwd = if typed.as_bytes().first() == Some(&b'/') { b"" } else { cwd.as_os_str().as_bytes() };
+    let mut path = Vec::with_capacity(cwd.len() + typed.len() + 2);
+    for part in [cwd, typed.as_bytes()].into_iter().flat_map(|bytes| bytes.split(|&byte| byte == b'/')) {
+        match part {
+            b"" | b"." => {}
+            b".." => path.truncate(path.iter().rposition(|&byte| byte == b'/').unwrap_or_default()),
+            part => {
+                path.push(b'/');
+                path.extend_from_slice(part);
+            }
+        }
+    }
+    if path.is_empty() {
+        path.push(b'/');
+    }
+    std::ffi::OsString::from_vec(path).into()
+}
+
+/// The same with what else paths begin with (`C:`).
+#[cfg(not(unix))]
 pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
     let mut path = PathBuf::new();
     for part in cwd.join(typed).components() {

@@ -44,7 +44,7 @@ pub struct Classification {
     pub writes: Vec<Write>,
     /// What is to be held besides files.
     pub claims: Vec<Claim>,
-    /// Its commands, for zones.
+    /// Its commands, where there are zones to look at them.
     pub deeds: Vec<Deed>,
     /// The zones that it enters by what the line itself says, each with how.
     pub zones: BTreeMap<String, &'static str>,
@@ -65,10 +65,6 @@ pub struct Classification {
 /// One command of a line, as zones look at it.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Deed {
-    /// The program's own name.
-    pub name: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
     /// Its directory.
     pub cwd: PathBuf,
     /// The other host on which it runs.
@@ -81,8 +77,6 @@ pub struct Deed {
     pub writes: Vec<PathBuf>,
     /// Words that may name files that it reads; only where a zone asks for them.
     pub reads: Vec<PathBuf>,
-    /// What it reads from standard input, where the line says it.
-    pub input: Option<Vec<u8>>,
     /// What SQL it is told; only where a zone asks for it.
     pub sql: Told,
 }
@@ -98,10 +92,10 @@ pub struct Told {
     pub input: Vec<PathBuf>,
 }
 
-/// Its words and its input may be secrets: they are counted, not shown.
+/// Files may have names that are secrets: they are counted, not shown.
 impl std::fmt::Debug for Deed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deed").field("args", &self.args.len()).finish_non_exhaustive()
+        f.debug_struct("Deed").field("writes", &self.writes.len()).finish_non_exhaustive()
     }
 }
 

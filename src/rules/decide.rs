@@ -49,7 +49,7 @@ pub(super) struct Wants {
 }
 
 /// Decides about one command.
-pub(super) fn decide(step: &Step, book: &Book, command: &Command<'_>) -> Wants {
+pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wants {
     let mut wants = Wants::default();
     let program = book.program(step.name());
     let line = grammar::read(program, &step.args);

@@ -4,22 +4,22 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::step::{Step, UNKNOWN};
+use super::step::{Step, UNKNOWN, name_of};
 
 /// The expressions that start a program, which goes to the next `;`, or `+` behind `{}`.
 const STARTS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// The commands that it starts.
-pub(super) fn started(step: &Step) -> Vec<Step> {
+pub(super) fn started<'a>(step: &Step<'a>) -> Vec<Step<'a>> {
     let found = found(&step.args);
     let command = |words: &[OsString]| {
         let (program, args) = words.split_first()?;
-        let name = std::path::Path::new(program).file_name().unwrap_or(program).to_owned();
+        let name = name_of(program);
         let args = args.iter().map(|word| if word == "{}" { found.clone() } else { word.clone() });
         Some(Step { name, args: args.collect(), redirected: Vec::new(), ..step.clone() })
     };
     let mut commands = Vec::new();
-    let mut rest = step.args.as_slice();
+    let mut rest = &*step.args;
     while let Some((word, behind)) = rest.split_first() {
         rest = behind;
         if word == "-delete" {

@@ -11,6 +11,9 @@ use super::step::UNKNOWN;
 /// Nobody bundles more options than there are letters; what is longer is something else.
 const LONGEST_BUNDLE: usize = 128;
 
+/// Nothing that a grammar knows has a longer name.
+const LONGEST_NAME: usize = 256;
+
 /// What Go's `strconv.ParseBool` takes for no.
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
@@ -31,13 +34,37 @@ pub(super) struct Level<'b> {
     pub(super) group: bool,
 }
 
+/// What an option is called. Compared without being read: a word of a mebibyte is longer than any name.
+#[derive(Debug, Clone)]
+enum Named<'a> {
+    /// All names that the grammar has for it: `-p|--project-name`.
+    Known(&'a str),
+    /// As it was typed.
+    Typed(Cow<'a, [u8]>),
+}
+
+impl Named<'_> {
+    /// Whether it is one of these, written with their other names.
+    fn is(&self, asked: &str) -> bool {
+        match self {
+            Self::Known(own) => own.split('|').any(|own| has_name(asked, own.as_bytes())),
+            Self::Typed(own) => has_name(asked, own),
+        }
+    }
+}
+
+/// Whether this is one of an option's names (`-p|--project-name`).
+fn has_name(names: &str, name: &[u8]) -> bool {
+    names.split('|').any(|own| own.as_bytes() == name)
+}
+
 /// A line that was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line<'a> {
     /// The sub-command's words, joined by a space.
     pub(super) path: String,
     /// Options in their order, each with its value if it has one.
-    options: Vec<(String, Option<Cow<'a, OsStr>>)>,
+    options: Vec<(Named<'a>, Option<Cow<'a, OsStr>>)>,
     /// What is neither.
     pub(super) operands: Vec<&'a OsStr>,
     /// Where in the arguments the first operand behind the sub-command stands.
@@ -50,13 +77,13 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// The values of an option; `"-p|--project-name"` asks for either.
-    pub(super) fn values<'s>(&'s self, names: &'s str) -> impl DoubleEndedIterator<Item = &'s OsStr> {
-        let given = self.options.iter().filter(move |(own, _)| alike(own, names));
+    pub(super) fn values<'s>(&'s self, names: &str) -> impl DoubleEndedIterator<Item = &'s OsStr> {
+        let given = self.options.iter().filter(move |(own, _)| own.is(names));
         given.filter_map(|(_, value)| value.as_deref())
     }
 
     /// The last value of an option.
-    pub(super) fn value<'s>(&'s self, names: &'s str) -> Option<&'s OsStr> {
+    pub(super) fn value<'s>(&'s self, names: &str) -> Option<&'s OsStr> {
         self.values(names).next_back()
     }
 
@@ -82,7 +109,7 @@ impl<'a> Line<'a> {
 
     /// Whether an option is given, and not as `--name=false`.
     pub(super) fn is_on(&self, names: &str) -> bool {
-        let last = self.options.iter().rfind(|(own, _)| alike(own, names));
+        let last = self.options.iter().rfind(|(own, _)| own.is(names));
         last.is_some_and(|(_, value)| value.as_deref().is_none_or(|value| !FALSE.iter().any(|no| value == *no)))
     }
 
@@ -92,13 +119,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether two options, written with their other names (`-p|--project-name`), are one.
-fn alike(own: &str, asked: &str) -> bool {
-    own.split('|').any(|own| asked.split('|').any(|asked| own == asked))
-}
-
 /// Reads the arguments of a program. A program without a grammar has switches and operands.
-pub(super) fn read<'a>(program: Option<&Program>, args: &'a [OsString]) -> Line<'a> {
+pub(super) fn read<'a>(program: Option<&'a Program>, args: &'a [OsString]) -> Line<'a> {
     let mut line = Line::default();
     let Some(program) = program else {
         read_level(Level::default(), args, 0, &mut line);
@@ -118,7 +140,9 @@ pub(super) fn read<'a>(program: Option<&Program>, args: &'a [OsString]) -> Line<
         if !line.path.is_empty() {
             line.path.push(' ');
         }
-        line.path.push_str(&word.to_string_lossy());
+        // No sub-command has a longer name.
+        let short = Some(word).filter(|word| word.len() <= LONGEST_NAME);
+        line.path.push_str(&short.map_or("…".into(), OsStr::to_string_lossy));
         let known = program.command.iter().find(|command| command.path.has(&line.path));
         is_group = known.is_some_and(|command| command.group);
         let level = Level {
@@ -135,7 +159,7 @@ pub(super) fn read<'a>(program: Option<&Program>, args: &'a [OsString]) -> Line<
 }
 
 /// Reads one level from `at` on. Answers where it stopped: behind the operand that ended it, or at the end.
-pub(super) fn read_level<'a>(level: Level<'_>, args: &'a [OsString], mut at: usize, line: &mut Line<'a>) -> usize {
+pub(super) fn read_level<'a>(level: Level<'a>, args: &'a [OsString], mut at: usize, line: &mut Line<'a>) -> usize {
     let mut options_open = true;
     line.operands_at = args.len();
     while let Some(word) = args.get(at) {
@@ -166,19 +190,19 @@ pub(super) fn read_level<'a>(level: Level<'_>, args: &'a [OsString], mut at: usi
 }
 
 /// Reads the option that stands before `at`, with its value. Answers what comes next.
-fn read_option<'a>(level: Level<'_>, args: &'a [OsString], at: usize, line: &mut Line<'a>) -> usize {
+fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut Line<'a>) -> usize {
     let word = args[at - 1].as_os_str();
     let bytes = word.as_encoded_bytes();
     let next = || args.get(at).map(|value| Cow::Borrowed(value.as_os_str()));
     if bytes.starts_with(b"--") || level.single_dash {
         let equals = bytes.iter().position(|&byte| byte == b'=');
-        let name = String::from_utf8_lossy(&bytes[..equals.unwrap_or(bytes.len())]).into_owned();
-        let name = level.whole_name(&name).map_or(name, str::to_owned);
+        let typed = &bytes[..equals.unwrap_or(bytes.len())];
+        let name = level.named(Cow::Borrowed(typed));
         if let Some(equals) = equals {
             line.options.push((name, Some(tail(word, equals + 1))));
             return at;
         }
-        let takes = level.takes_value(&name);
+        let takes = level.takes_value(typed);
         line.options.push((name, next().filter(|_| takes)));
         return at + usize::from(takes);
     }
@@ -187,8 +211,8 @@ fn read_option<'a>(level: Level<'_>, args: &'a [OsString], at: usize, line: &mut
         if !bytes[place].is_ascii() {
             break;
         }
-        let short = format!("-{}", char::from(bytes[place]));
-        let name = level.whole_name(&short).map_or_else(|| short.clone(), str::to_owned);
+        let short = [b'-', bytes[place]];
+        let name = level.named(Cow::Owned(short.to_vec()));
         let rest = (place + 1 < bytes.len()).then(|| tail(word, place + 1));
         if level.takes_value(&short) {
             let attached = rest.is_some();
@@ -204,20 +228,26 @@ fn read_option<'a>(level: Level<'_>, args: &'a [OsString], at: usize, line: &mut
     at
 }
 
-impl Level<'_> {
-    fn takes_value(&self, name: &str) -> bool {
+impl<'b> Level<'b> {
+    fn takes_value(&self, name: &[u8]) -> bool {
         has(self.values, name) || has(self.everywhere, name)
     }
 
-    /// All names of the option that is called so.
-    fn whole_name(&self, name: &str) -> Option<&str> {
-        let all = self.values.iter().chain(self.everywhere).chain(self.attached);
-        all.map(String::as_str).find(|names| alike(names, name))
+    /// The option that is called so, by all of its names if the level knows them.
+    fn named<'a>(&self, typed: Cow<'a, [u8]>) -> Named<'a>
+    where
+        'b: 'a,
+    {
+        let mut all = self.values.iter().chain(self.everywhere).chain(self.attached);
+        match all.find(|names| has_name(names, &typed)) {
+            Some(names) => Named::Known(names),
+            None => Named::Typed(typed),
+        }
     }
 }
 
-fn has(options: &[String], name: &str) -> bool {
-    options.iter().any(|names| alike(names, name))
+fn has(options: &[String], name: &[u8]) -> bool {
+    options.iter().any(|names| has_name(names, name))
 }
 
 #[cfg(test)]
@@ -228,9 +258,13 @@ mod tests {
         let program: Program = toml::from_str(program).expect("a grammar");
         let args: Vec<OsString> = line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
         let line = read(Some(&program), &args);
-        let options = line.options.iter().map(|(name, value)| match value {
-            Some(value) => format!("{name}={}", value.display()),
-            None => name.clone(),
+        let name = |name: &Named<'_>| match name {
+            Named::Known(names) => (*names).to_owned(),
+            Named::Typed(typed) => String::from_utf8_lossy(typed).into_owned(),
+        };
+        let options = line.options.iter().map(|(named, value)| match value {
+            Some(value) => format!("{}={}", name(named), value.display()),
+            None => name(named),
         });
         let operands: Vec<_> = line.operands.iter().map(|word| word.display().to_string()).collect();
         format!("{}[{}]({})", line.path, options.collect::<Vec<_>>().join(" "), operands.join(" "))

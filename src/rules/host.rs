@@ -10,7 +10,7 @@ use super::script;
 use super::step::{Step, is_known};
 
 /// A destination with user, port and path; nobody writes a longer one.
-const LONGEST: usize = 4096;
+pub(super) const LONGEST: usize = 4096;
 
 /// The host of a destination (`user@host`, `ssh://user@host:22`, `[::1]:22`, `host:path`), in lower case; none where
 /// there is no name.
@@ -41,7 +41,7 @@ pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
 
 /// The options of a line by which the ssh client reads another name into a host than it would without: its file of
 /// settings and what is set besides (ssh(1), scp(1) and sftp(1) have both alike). On another host they mean nothing here.
-pub(super) fn options(line: &Line<'_>, around: &Step, book: &Book) -> Vec<OsString> {
+pub(super) fn options(line: &Line<'_>, around: &Step<'_>, book: &Book) -> Vec<OsString> {
     match around.name() {
         _ if around.host.is_some() => Vec::new(),
         "ssh" | "scp" | "sftp" => of_client(line),
@@ -64,7 +64,7 @@ fn of_client(line: &Line<'_>) -> Vec<OsString> {
 }
 
 /// A line of the client without a host.
-fn ssh<'a>(client: &'a Step, book: &Book) -> Line<'a> {
+fn ssh<'a>(client: &'a Step<'_>, book: &'a Book) -> Line<'a> {
     let mut line = Line::default();
     if let Some(launcher) = book.launchers("ssh").find(|launcher| launcher.host) {
         grammar::read_level(Level { values: &launcher.values, ..Level::default() }, &client.args, 0, &mut line);

@@ -17,6 +17,7 @@ mod host;
 mod piped;
 mod policy;
 mod script;
+mod set;
 mod sops;
 mod sql;
 mod step;
@@ -24,15 +25,20 @@ mod transfer;
 mod unfold;
 mod urfave;
 mod wanted;
+mod words;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
+pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
 pub use step::{STDIN, is_known};
-pub use wanted::{Claim, Compose, Engine, Set, Wanted};
+pub use wanted::{Claim, Compose, Engine, Wanted};
+
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 use self::decide::{Wants, decide};
 use self::step::Step;
@@ -48,29 +54,32 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
 /// What a command would write, by the rules of the book. A program that no rule knows writes nothing that is shared.
 #[must_use]
 pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
+    let mut paths = HashSet::new();
     let unfolded = unfold::unfold(Step::typed(command), book, command.env);
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     for step in &unfolded.steps {
         let wants = decide(step, book, command);
         let launches = book.launches_here(step.name());
         class.known |= step.host.is_some() || (wants.known && !launches);
-        let deed = zones::deed(step, &wants, book, command);
-        zones::enter(step, &deed, book, &mut class);
-        class.deeds.push(deed);
-        add(step, wants, &mut class);
+        if !book.zones().is_empty() {
+            let deed = zones::deed(step, &wants, book, command);
+            zones::enter(step, &deed, book, &mut class);
+            class.deeds.push(deed);
+        }
+        add(step, wants, &mut paths, &mut class);
     }
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
     if class.operation.is_empty() {
-        class.operation = Step::typed(command).shown();
+        class.operation = step::shown(command.name);
     }
     class
 }
 
 /// What runs, without arguments: any of them may be a value.
-fn operation(step: &Step, path: &str) -> String {
+fn operation(step: &Step<'_>, path: &str) -> String {
     let mut words = step.shown();
     if !path.is_empty() && !may_hold_a_secret(path.as_bytes()) {
         words = format!("{words} {path}");
@@ -82,7 +91,7 @@ fn operation(step: &Step, path: &str) -> String {
 }
 
 /// Puts what one command wants to what the others want. The first that locks gives the line its name.
-fn add(step: &Step, wants: Wants, class: &mut Classification) {
+fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut Classification) {
     let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
     let first = class.writes.is_empty() && class.claims.is_empty();
     if first && (locks || class.rule.is_none()) {
@@ -104,11 +113,7 @@ fn add(step: &Step, wants: Wants, class: &mut Classification) {
     class.asks |= wants.asks;
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
-    for write in wants.writes {
-        if !class.writes.iter().any(|known| known.path == write.path) {
-            class.writes.push(write);
-        }
-    }
+    class.writes.extend(wants.writes.into_iter().filter(|write| paths.insert(write.path.clone())));
     class.claims.extend(wants.claims);
     if let Some(policy) = wants.policy {
         class.policy = if first { policy } else { std::mem::take(&mut class.policy).and(policy) };

@@ -1,16 +1,19 @@
 //! From a script to its commands, each as if it had been typed by itself.
 #![forbid(unsafe_code)]
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::piped::{self, Said};
-use super::step::{Redirected, Step, UNKNOWN, is_known, nowhere};
+use super::step::{Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
 use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Script, Simple, Surroundings, Word};
 
 /// What a script comes to.
-pub(super) struct Read {
-    pub(super) steps: Vec<Step>,
+pub(super) struct Read<'s> {
+    pub(super) steps: Vec<Step<'s>>,
     /// The whole of it could be read.
     pub(super) complete: bool,
 }
@@ -18,11 +21,11 @@ pub(super) struct Read {
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The commands of a script that runs as `around`, with its `$0`, `$1`… if there are any that are known.
-pub(super) fn steps(text: &[u8], parameters: &[OsString], around: &Step, env: Env<'_>) -> Read {
+pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>, env: Env<'_>) -> Read<'s> {
     let known = !parameters.is_empty() && parameters.iter().all(|word| is_known(word));
     let parameters = known.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
     let script = shell::parse_in(text, &Surroundings { parameters, ..Surroundings::default() });
-    let reader = Reader { around, env };
+    let reader = Reader { around, env, texts: RefCell::default() };
     let steps = script.commands.iter().map(|simple| {
         let (input, input_from) = reader.input(&script, simple);
         Step { input, input_from, ..reader.step(simple) }
@@ -30,16 +33,22 @@ pub(super) fn steps(text: &[u8], parameters: &[OsString], around: &Step, env: En
     Read { steps: steps.collect(), complete: script.complete }
 }
 
-struct Reader<'a> {
-    around: &'a Step,
+struct Reader<'a, 's> {
+    around: &'a Step<'s>,
     env: Env<'a>,
+    /// Texts on standard input, by the command that has them and the place among its redirections: several commands may
+    /// read one (`{ a; b; } <<E`).
+    texts: RefCell<BTreeMap<(usize, usize), Rc<[u8]>>>,
 }
 
-impl Reader<'_> {
-    fn step(&self, simple: &Simple) -> Step {
+/// In place of a redirection: a text that comes out of a pipe.
+const PIPED: usize = usize::MAX;
+
+impl<'s> Reader<'_, 's> {
+    fn step(&self, simple: &Simple) -> Step<'s> {
         let mut words = simple.words.iter().map(|word| self.word(word));
         let program = words.next().unwrap_or_default();
-        let name = Path::new(&program).file_name().unwrap_or(&program).to_owned();
+        let name = name_of(&program);
         let set = simple.assignments.iter().filter_map(|assignment| {
             let name = std::str::from_utf8(&assignment.name).ok()?;
             Some((name.into(), self.word(&assignment.value)))
@@ -49,7 +58,7 @@ impl Reader<'_> {
             name,
             args: words.collect(),
             cwd: self.directory(&simple.directory),
-            env: self.around.env.iter().cloned().chain(set).collect(),
+            env: self.around.env.and(set.collect()),
             redirected: redirected
                 .map(|redirection| Redirected {
                     path: self.word(&redirection.target),
@@ -63,12 +72,12 @@ impl Reader<'_> {
     }
 
     /// What comes in by standard input: a text, or files of this machine.
-    fn input(&self, script: &Script, simple: &Simple) -> (Option<Vec<u8>>, Vec<PathBuf>) {
+    fn input(&self, script: &Script, simple: &Simple) -> (Option<Rc<[u8]>>, Vec<PathBuf>) {
         let mut simple = simple;
         // A pipe goes forwards, so this ends; the bound is for who reads it.
         for _ in 0..script.commands.len() {
-            if let Some(text) = script.text_for(simple) {
-                return (Some(self.bytes(text)), Vec::new());
+            if let (Some(text), Input::Redirection(command, place)) = (script.text_for(simple), simple.input) {
+                return (Some(self.text((command, place), || self.bytes(text))), Vec::new());
             }
             match simple.input {
                 Input::Inherited => return (self.around.input.clone(), self.around.input_from.clone()),
@@ -77,11 +86,14 @@ impl Reader<'_> {
                     let file = from.filter(|from| from.kind == Kind::Read).map(|from| self.word(&from.target));
                     return (None, self.files(script.commands.get(command), file));
                 }
-                Input::Pipe(Some(before)) => {
-                    let Some(before) = script.commands.get(before) else { break };
+                Input::Pipe(Some(at)) => {
+                    let Some(before) = script.commands.get(at) else { break };
+                    if let Some(text) = self.texts.borrow().get(&(at, PIPED)) {
+                        return (Some(Rc::clone(text)), Vec::new());
+                    }
                     let step = self.step(before);
                     match piped::said(step.name(), &step.args) {
-                        Said::Text(text) => return (Some(text), Vec::new()),
+                        Said::Text(text) => return (Some(self.text((at, PIPED), || text)), Vec::new()),
                         Said::Files(files) => return (None, self.files(Some(before), files)),
                         Said::Input => simple = before,
                         Said::Unknown => break,
@@ -91,6 +103,10 @@ impl Reader<'_> {
             }
         }
         (None, Vec::new())
+    }
+
+    fn text(&self, of: (usize, usize), read: impl FnOnce() -> Vec<u8>) -> Rc<[u8]> {
+        Rc::clone(self.texts.borrow_mut().entry(of).or_insert_with(|| read().into()))
     }
 
     /// Files as the command that opens them names them; on another host and in a container there are none of ours.

@@ -2,13 +2,19 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::Command;
+use super::set::Set;
+use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
 pub(super) const UNKNOWN: u8 = 0x1a;
+
+/// The longest path that a system takes (Linux: `PATH_MAX`; others take less).
+pub(super) const LONGEST_PATH: usize = 4096;
 
 /// What stands for the standard input of the line that was typed.
 pub const STDIN: &str = "/dev/stdin";
@@ -26,21 +32,21 @@ pub(super) fn nowhere() -> PathBuf {
 
 /// A simple command: a program with its arguments, and where it runs.
 #[derive(Clone)]
-pub(super) struct Step {
+pub(super) struct Step<'a> {
     /// The program's own name.
     pub(super) name: OsString,
     /// Its arguments.
-    pub(super) args: Vec<OsString>,
+    pub(super) args: Words<'a>,
     /// Its directory; [`nowhere`] where only run time knows.
     pub(super) cwd: PathBuf,
     /// What is set for it besides the environment.
-    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) env: Set,
     /// The host on which it runs, if that is another one.
     pub(super) host: Option<String>,
     /// Files that the shell opens for it.
     pub(super) redirected: Vec<Redirected>,
     /// What it reads from standard input, where the line says it.
-    pub(super) input: Option<Vec<u8>>,
+    pub(super) input: Option<Rc<[u8]>>,
     /// Files of this machine that come in by standard input, where the line names them.
     pub(super) input_from: Vec<PathBuf>,
     /// It runs in a container: its files are none of this machine's.
@@ -62,14 +68,14 @@ pub(super) struct Redirected {
     pub(super) append: bool,
 }
 
-impl Step {
+impl<'a> Step<'a> {
     /// The command that was typed.
-    pub(super) fn typed(command: &Command<'_>) -> Self {
+    pub(super) fn typed(command: &Command<'a>) -> Self {
         Self {
             name: command.name.to_owned(),
-            args: command.args.to_vec(),
+            args: Words::Typed(command.args),
             cwd: command.cwd.to_owned(),
-            env: Vec::new(),
+            env: Set::default(),
             host: None,
             redirected: Vec::new(),
             input: None,
@@ -87,15 +93,12 @@ impl Step {
 
     /// Its name for messages; what may be a value in the place of a program is not repeated.
     pub(super) fn shown(&self) -> String {
-        match self.name.as_encoded_bytes() {
-            name if may_hold_a_secret(name) => "…".to_owned(),
-            name => percent_encode(name),
-        }
+        shown(&self.name)
     }
 
     /// A variable of its environment.
     pub(super) fn variable(&self, name: &str, around: &dyn Fn(&str) -> Option<OsString>) -> Option<OsString> {
-        let own = self.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+        let own = self.env.get(name).map(OsStr::to_owned);
         // Another host has an environment of its own.
         own.or_else(|| self.host.is_none().then(|| around(name)).flatten())
     }
@@ -105,13 +108,32 @@ impl Step {
         self.cwd.join(typed)
     }
 
-    /// The whole line, its words joined by spaces.
-    pub(super) fn words(&self) -> Vec<u8> {
+    /// The whole line, its words joined by spaces; so much of it.
+    pub(super) fn words(&self, most: usize) -> Vec<u8> {
         let mut words = self.name.as_encoded_bytes().to_vec();
-        for argument in &self.args {
+        for argument in self.args.iter() {
+            if words.len() >= most {
+                break;
+            }
             words.push(b' ');
-            words.extend_from_slice(argument.as_encoded_bytes());
+            words.extend(argument.as_encoded_bytes().iter().take(most - words.len().min(most)));
         }
+        words.truncate(most);
         words
+    }
+}
+
+/// The name of a program as it is called: the last part of its path. A path that no system takes ([`LONGEST_PATH`]) is
+/// nobody's.
+pub(super) fn name_of(program: &OsStr) -> OsString {
+    let within = Some(program).filter(|program| program.len() <= LONGEST_PATH);
+    within.map(|program| Path::new(program).file_name().unwrap_or(program).to_owned()).unwrap_or_default()
+}
+
+/// A program's name for messages; what may be a value in its place is not repeated.
+pub(super) fn shown(name: &OsStr) -> String {
+    match name.as_encoded_bytes() {
+        name if may_hold_a_secret(name) => "…".to_owned(),
+        name => percent_encode(name),
     }
 }

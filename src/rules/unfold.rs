@@ -6,6 +6,7 @@ mod launched;
 mod shells;
 
 use std::ffi::OsString;
+use std::rc::Rc;
 
 pub(super) use self::elsewhere::there;
 
@@ -13,24 +14,26 @@ use self::launched::inside;
 use super::book::Book;
 use super::script;
 use super::step::Step;
+use super::words::Words;
 
 /// Nobody puts more of them one into the other.
 const DEEPEST: usize = 16;
 
-/// Nobody has more commands in one line; what is beyond is not looked at.
-const MOST: usize = 4_096;
+/// What is beyond so many commands is not looked at. The longest word that Linux hands to a program (128 KiB) has room for
+/// no more.
+const MOST: usize = 65_536;
 
 /// What a line comes to.
 #[derive(Default)]
-pub(super) struct Unfolded {
+pub(super) struct Unfolded<'a> {
     /// Its commands; launchers stand before what they start.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<Step<'a>>,
     /// Something of it could not be read.
     pub(super) incomplete: bool,
 }
 
 /// Takes a line apart.
-pub(super) fn unfold(line: Step, book: &Book, env: &dyn Fn(&str) -> Option<OsString>) -> Unfolded {
+pub(super) fn unfold<'a>(line: Step<'a>, book: &Book, env: &dyn Fn(&str) -> Option<OsString>) -> Unfolded<'a> {
     let mut found = Unfolded::default();
     open(line, (book, env), 0, &mut found);
     found
@@ -38,19 +41,20 @@ pub(super) fn unfold(line: Step, book: &Book, env: &dyn Fn(&str) -> Option<OsStr
 
 type Around<'a> = (&'a Book, &'a dyn Fn(&str) -> Option<OsString>);
 
-fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded) {
+fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut Unfolded<'a>) {
     if depth > DEEPEST || found.steps.len() >= MOST {
         found.incomplete = true;
         return;
     }
     if super::sops::is_sops(&step.name) && step.host.is_some() && !step.redirected.is_empty() {
         // What it prints over there is none of its own files, and may be a `.env` all the same.
-        found.steps.push(Step { name: OsString::new(), args: Vec::new(), ..step.clone() });
+        found.steps.push(Step { name: OsString::new(), args: Words::default(), ..step.clone() });
     }
     let inner = if super::sops::is_sops(&step.name) {
         // `sops exec-env FILE 'COMMAND'`: it runs by itself, with what the file says in its environment.
         let script = super::sops::started(&step.args, env);
-        script.map_or(Inner::Nothing, |script| Inner::Script(script, Vec::new(), Box::new(own(&step))))
+        script
+            .map_or(Inner::Nothing, |script| Inner::Script(Text::Made(script), Words::default(), Box::new(own(&step))))
     } else if step.name() == "find" {
         Inner::Commands(super::find::started(&step))
     } else {
@@ -67,7 +71,7 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
             }
         }
         Inner::Script(text, parameters, around) => {
-            let read = script::steps(&text, &parameters, &around, env);
+            let read = script::steps(text.bytes(), &parameters, &around, env);
             found.incomplete |= !read.complete;
             for step in read.steps {
                 open(step, (book, env), depth + 1, found);
@@ -77,17 +81,37 @@ fn open(step: Step, (book, env): Around<'_>, depth: usize, found: &mut Unfolded)
 }
 
 /// What a launcher starts.
-enum Inner {
+enum Inner<'a> {
     Nothing,
-    Command(Box<Step>),
-    Commands(Vec<Step>),
+    Command(Box<Step<'a>>),
+    Commands(Vec<Step<'a>>),
     /// A script, its `$0`, `$1`… if they are known, and the step as which the shell itself would run.
-    Script(Vec<u8>, Vec<OsString>, Box<Step>),
+    Script(Text<'a>, Words<'a>, Box<Step<'a>>),
     /// A script that the line does not show.
     Unread,
 }
 
+/// A script as it is found; nothing of it is copied.
+enum Text<'a> {
+    /// The first of these words.
+    Word(Words<'a>),
+    /// What comes in by standard input.
+    Read(Rc<[u8]>),
+    /// What is put together.
+    Made(Vec<u8>),
+}
+
+impl Text<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Word(words) => words.first().map(|word| word.as_encoded_bytes()).unwrap_or_default(),
+            Self::Read(text) => text,
+            Self::Made(text) => text,
+        }
+    }
+}
+
 /// The same for a program that it starts, which opens no redirections again.
-fn own(step: &Step) -> Step {
+fn own<'a>(step: &Step<'a>) -> Step<'a> {
     Step { redirected: Vec::new(), ..step.clone() }
 }

@@ -1,12 +1,14 @@
 //! What is to be held besides files: names, and what somebody has to look up before it is one.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::argument::tail;
 use super::book::{Field, Filter, Part, Template};
 use super::grammar::Line;
+use super::set::Set;
 use super::step::{Step, is_known};
 use crate::terms::{ResourceName, may_hold_a_secret};
 
@@ -74,30 +76,12 @@ pub struct Engine {
     pub env: Set,
 }
 
-/// Variables that a line sets for its command. Their values may be secrets: they are counted, not shown.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Set(pub Vec<(OsString, OsString)>);
-
-impl std::fmt::Debug for Set {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} variables", self.0.len())
-    }
-}
-
-impl Set {
-    /// The last value that is set for a name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
-    }
-}
-
 /// What a rule's expressions caught: name and text.
 pub(super) type Caught = [(String, OsString)];
 
 /// What fills the gaps of templates.
 pub(super) struct Filling<'a> {
-    pub(super) step: &'a Step,
+    pub(super) step: &'a Step<'a>,
     pub(super) line: &'a Line<'a>,
     pub(super) caught: &'a Caught,
     pub(super) env: &'a dyn Fn(&str) -> Option<OsString>,
@@ -125,7 +109,7 @@ impl Filling<'_> {
     }
 
     /// What fills the gap of a template that is nothing else, whether run time has a say in it or not.
-    pub(super) fn words(&self, template: &Template) -> Vec<OsString> {
+    pub(super) fn words(&self, template: &Template) -> Vec<Cow<'_, OsStr>> {
         let gap = template.parts().iter().find_map(|part| match part {
             Part::Gap(field, _) => Some(field),
             Part::Text(_) => None,
@@ -141,46 +125,52 @@ impl Filling<'_> {
         done.filter(|text| !may_hold_a_secret(text)).collect()
     }
 
-    fn field(&self, field: &Field) -> Vec<OsString> {
+    fn field(&self, field: &Field) -> Vec<Cow<'_, OsStr>> {
         let operands = &self.line.operands;
-        let one = |word: Option<&&OsStr>| word.map(|&word| word.to_owned()).into_iter().collect();
         match field {
-            Field::Operand(number) => one(operands.get(number - 1)),
-            Field::Operands(from) => operands.iter().skip(from - 1).map(|&word| word.to_owned()).collect(),
-            Field::Last => one(operands.last()),
-            Field::Option(name) => self.line.values(name).map(OsStr::to_owned).collect(),
-            Field::Variable(name) => self.step.variable(name, self.env).into_iter().collect(),
+            Field::Operand(number) => one(operands.get(number - 1).copied()),
+            Field::Operands(from) => operands.iter().skip(from - 1).map(|&word| Cow::Borrowed(word)).collect(),
+            Field::Last => one(operands.last().copied()),
+            Field::Option(name) => self.line.values(name).map(Cow::Borrowed).collect(),
+            Field::Variable(name) => self.step.variable(name, self.env).map(Cow::Owned).into_iter().collect(),
             Field::Prefixed(prefix) => {
                 let begins = |word: &&&OsStr| word.as_encoded_bytes().starts_with(prefix.as_bytes());
-                operands.iter().filter(begins).map(|word| tail(word, prefix.len()).into_owned()).collect()
+                operands.iter().filter(begins).map(|word| tail(word, prefix.len())).collect()
             }
-            Field::Host => self.step.host.iter().map(OsString::from).collect(),
+            Field::Host => self.step.host.iter().map(|host| Cow::Borrowed(OsStr::new(host))).collect(),
             // The plan fills it.
             Field::Project => Vec::new(),
-            Field::Caught(name) => {
-                self.caught.iter().filter(|(own, _)| own == name).map(|(_, text)| text.clone()).collect()
-            }
+            Field::Caught(name) => self
+                .caught
+                .iter()
+                .filter(|(own, _)| own == name)
+                .map(|(_, text)| Cow::Borrowed(text.as_os_str()))
+                .collect(),
         }
     }
 }
 
+fn one(word: Option<&OsStr>) -> Vec<Cow<'_, OsStr>> {
+    word.map(Cow::Borrowed).into_iter().collect()
+}
+
 /// What the options of Compose say.
-pub(super) fn compose(step: &Step, line: &Line<'_>) -> Compose {
+pub(super) fn compose(step: &Step<'_>, line: &Line<'_>) -> Compose {
     let all = |names: &'static str| line.values(names).map(OsStr::to_owned).collect();
     Compose {
         project: line.value("-p|--project-name").map(OsStr::to_owned),
         directory: line.value("--project-directory").map(OsStr::to_owned),
         files: all("-f|--file"),
         env_files: all("--env-file"),
-        env: Set(step.env.clone()),
+        env: step.env.clone(),
         standalone: step.name == "docker-compose",
     }
 }
 
 /// What the options of docker say. Asked for by their long names: `-c` and `-H` are others behind some sub-commands.
-pub(super) fn engine(step: &Step, line: &Line<'_>) -> Engine {
+pub(super) fn engine(step: &Step<'_>, line: &Line<'_>) -> Engine {
     let value = |names: &'static str| line.value(names).map(OsStr::to_owned);
-    Engine { host: value("--host"), context: value("--context"), config: value("--config"), env: Set(step.env.clone()) }
+    Engine { host: value("--host"), context: value("--context"), config: value("--config"), env: step.env.clone() }
 }
 
 #[cfg(test)]

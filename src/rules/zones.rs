@@ -9,31 +9,23 @@ use super::book::Book;
 use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
 use super::sql::{bare_sql, included};
-use super::step::{STDIN, Step, is_known};
+use super::step::{LONGEST_PATH, STDIN, Step, is_known};
 use super::wanted::Filling;
 use super::{Classification, Command, Deed, Told};
 
 /// Words beyond this are values; no glob for a line is about them.
 const LONGEST_LINE: usize = 64 * 1024;
-/// The longest path that a system takes.
-const LONGEST_PATH: usize = 4096;
 
-/// What zones look at in one command.
-pub(super) fn deed(step: &Step, wants: &Wants, book: &Book, command: &Command<'_>) -> Deed {
+/// What zones look at in one command. Only where there are some.
+pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Command<'_>) -> Deed {
     let mut deed = Deed {
-        name: step.name.clone(),
-        args: step.args.clone(),
         cwd: step.cwd.clone(),
         host: step.host.clone(),
         inside: step.inside,
         beyond: step.escapes || step.host.is_some() || step.inside,
         writes: wants.touched.clone(),
-        input: step.input.clone(),
         ..Deed::default()
     };
-    if book.zones().is_empty() {
-        return deed;
-    }
     // Where the typed line's own output goes, the shell has decided before us.
     deed.writes.extend(command.stdout.filter(|_| !step.in_script && !step.inside).map(|stdout| stdout.path.clone()));
     let line = grammar::read(book.program(step.name()), &step.args);
@@ -47,14 +39,14 @@ pub(super) fn deed(step: &Step, wants: &Wants, book: &Book, command: &Command<'_
 }
 
 /// Every word that may name a file, and what comes in by standard input.
-fn reads(step: &Step, line: &Line<'_>) -> Vec<PathBuf> {
+fn reads(step: &Step<'_>, line: &Line<'_>) -> Vec<PathBuf> {
     let words = line.operands.iter().copied().chain(line.all_values());
     let words = words.filter(|word| !word.is_empty() && word.len() <= LONGEST_PATH && is_known(word));
     words.map(|word| step.path(word)).chain(step.input_from.iter().cloned()).collect()
 }
 
 /// The SQL that the line has, and where more of it stands.
-fn told(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
+fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
     let mut told = Told::default();
     for teller in book.sql(step.name()) {
         let Some(line) = behind(teller.subcommand.as_ref(), line) else { continue };
@@ -64,14 +56,15 @@ fn told(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Tol
         }
         let texts: Vec<_> = teller.text.iter().flat_map(|template| filling.words(template)).collect();
         let files: Vec<_> = teller.file.iter().flat_map(|template| filling.words(template)).collect();
-        let by_input = files.iter().any(|file| file == "-" || file == STDIN);
+        let is_input = |file: &OsStr| file == "-" || file == STDIN;
+        let by_input = files.iter().any(|file| is_input(file));
         // Each for itself: what one finds in the line says nothing of where another looks.
         if by_input || (teller.input && texts.is_empty() && files.is_empty()) {
-            told.texts.extend(step.input.clone());
+            told.texts.extend(step.input.as_deref().map(<[u8]>::to_vec));
             told.input.extend(step.input_from.iter().cloned());
         }
         told.texts.extend(texts.iter().map(|text| text.as_encoded_bytes().to_vec()));
-        told.files.extend(files.iter().filter(|file| *file != "-" && *file != STDIN).map(|file| step.path(file)));
+        told.files.extend(files.iter().filter(|file| !is_input(file)).map(|file| step.path(file)));
     }
     let more = told.texts.iter().flat_map(|text| included(text));
     let more: Vec<PathBuf> = more.map(|(name, _)| step.path(OsStr::new(&*String::from_utf8_lossy(&name)))).collect();
@@ -80,12 +73,8 @@ fn told(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Tol
 }
 
 /// Notes the zones that the words of one command enter.
-pub(super) fn enter(step: &Step, deed: &Deed, book: &Book, class: &mut Classification) {
-    if book.zones().is_empty() {
-        return;
-    }
-    let mut line = step.words();
-    line.truncate(LONGEST_LINE);
+pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Classification) {
+    let line = step.words(LONGEST_LINE);
     let bare: Vec<Vec<u8>> = deed.sql.texts.iter().map(|text| bare_sql(text)).collect();
     for zone in book.zones() {
         let by_sql = bare.iter().any(|text| zone.has_sql(text));

@@ -92,6 +92,8 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
+    /// We stand in a program's place (a shim): the name that it is given, as its caller gave it to us.
+    pub shim: Option<OsString>,
     /// The files of settings that were read.
     pub shelf: Shelf,
 }

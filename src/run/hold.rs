@@ -130,6 +130,7 @@ fn under_watch(
     match obtained {
         Obtained::Granted { granted, sent } => {
             super::used::note(job);
+            report::say_words(&granted.words);
             let words = Words {
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),

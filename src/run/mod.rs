@@ -6,6 +6,7 @@ mod account;
 mod arbiter;
 mod base;
 mod book;
+mod bypass;
 mod duty;
 mod ending;
 mod entry;
@@ -36,7 +37,8 @@ mod way;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::classified;
+pub use book::{book_here, classified, zones};
+pub use bypass::{Bypasses, bypasses, spooled as spooled_bypasses};
 pub use entry::{Context, env_of, open_store, open_untold, outside, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use litter::sweep_all;
@@ -55,6 +57,7 @@ pub use way::{Tools, complete};
 
 use std::ffi::OsString;
 
+use crate::clock::Clock as _;
 use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer, NamingError};
@@ -63,7 +66,7 @@ use crate::program;
 use crate::report::{self, Voice};
 use crate::rules::{Book, Classification, Command};
 use crate::supervise::{self, Entry, Order};
-use crate::terms::ResourceName;
+use crate::terms::{CHAIN, ResourceName};
 
 /// Runs a program: `words` are the program and its arguments, every byte of them the program's.
 ///
@@ -90,9 +93,11 @@ fn go(
         report::say(&report::misuse("no program was named", "locked --help").to_string());
         return Exit::Code(exit::USAGE);
     };
-    let path = context.invocation.var("PATH");
-    let program = match program::resolve(word, path.as_deref(), &context.invocation.cwd, context.ourselves) {
-        Ok(program) => program,
+    let (path, followed) = (context.invocation.var("PATH"), context.invocation.var(CHAIN));
+    let (cwd, now) = (&context.invocation.cwd, context.clock.now().0);
+    let found = program::follow(word, path.as_deref(), cwd, context.ourselves, followed.as_deref(), now);
+    let (program, followed) = match found {
+        Ok(found) => found,
         Err(error) => {
             report::say(&format!("locked: {error}"));
             context.account.because(&error.to_string());
@@ -102,34 +107,39 @@ fn go(
     let env = env_of(context);
     // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
     let stdout = context.invocation.stdout();
-    let cwd = &context.invocation.cwd;
     let command = Command { name: &program.name, args, cwd, env: &env, stdout: stdout.as_ref() };
     let (class, book) = match classified(context, &command, resources) {
         Ok(classified) => classified,
         Err(exit) => return exit,
     };
-    let resources = match named(context, &class, resources) {
-        Ok(named) => named,
-        Err(exit) => return exit,
-    };
     context.account.program(&program.path, class.rule.as_deref(), &class.operation);
     let order = Order {
         program: program.path.clone(),
-        arg0: word.clone(),
+        arg0: context.shim.clone().unwrap_or_else(|| word.clone()),
         args: args.to_vec(),
-        env: context.invocation.env.clone(),
+        env: with_chain(&context.invocation.env, followed),
         entry: Entry {
             closed: context.invocation.closed,
             ignored: context.invocation.ignored.bits(),
             blocked: context.invocation.mask.bits(),
         },
     };
+    let resources = match names(context, &class, resources) {
+        Ok(names) => names,
+        Err((what, next)) => {
+            return match bypass::asked(context) {
+                Some(reason) => bypass::unnamed(context, &reason, what, &order),
+                None => refuse_use(context, what, next),
+            };
+        }
+    };
     let known = class.known;
     let said = said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
     match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &book, &env), &mut namer) {
         Ok(Plan::PassThrough { reason, notes }) => {
-            if !known && context.voice >= Voice::Ready {
+            // Whoever called a shim has not asked for a lease.
+            if !known && context.shim.is_none() && context.voice >= Voice::Ready {
                 report::say(&report::no_lease(&program.name.to_string_lossy()));
             }
             say_notes(context, &notes);
@@ -137,6 +147,9 @@ fn go(
             pass_through(context, &order)
         }
         Ok(Plan::Hold(mut plan)) => {
+            if let Some(reason) = bypass::asked(context) {
+                return bypass::run(context, &reason, &plan, &order);
+            }
             plan.remote |= program.escapes(&context.invocation.cwd);
             context.account.wants(&plan, None);
             match settings::for_plan(context, &plan).and_then(|settings| options(&settings)) {
@@ -148,10 +161,26 @@ fn go(
             }
         }
         Err(error) => {
+            if let Some(reason) = bypass::asked(context) {
+                return bypass::unnamed(context, &reason, &error.to_string(), &order);
+            }
             context.account.because(&error.to_string());
             refuse_unnamed(&error)
         }
     }
+}
+
+/// The environment at entry, with what follows the call through foreign shims, or without it.
+fn with_chain(env: &[OsString], followed: Option<OsString>) -> Vec<OsString> {
+    let is_chain = |entry: &OsString| {
+        entry.as_encoded_bytes().strip_prefix(CHAIN.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+    };
+    let ours = followed.map(|value| {
+        let mut entry = OsString::from(format!("{CHAIN}="));
+        entry.push(value);
+        entry
+    });
+    env.iter().filter(|entry| !is_chain(entry)).cloned().chain(ours).collect()
 }
 
 /// What could not be told of a line is said: something may run without a lease.
@@ -171,8 +200,17 @@ pub fn refuse_unnamed(error: &NamingError) -> Exit {
 /// What is named by hand for this line: as typed, and where something is held anyway, the secrets of the environment.
 ///
 /// # Errors
-/// A rule asks for the name of a secret, and nobody says it; or the environment says what is none.
+/// A rule asks for the name of a secret, and nobody says it; or the environment says what is none. It has been said.
 pub fn named(context: &Context, class: &Classification, typed: &[ResourceName]) -> Result<Vec<ResourceName>, Exit> {
+    names(context, class, typed).map_err(|(what, next)| refuse_use(context, what, next))
+}
+
+/// The same; an error is what is wrong and what to do next.
+fn names(
+    context: &Context,
+    class: &Classification,
+    typed: &[ResourceName],
+) -> Result<Vec<ResourceName>, (&'static str, &'static str)> {
     let mut named = typed.to_vec();
     let locks = !class.writes.is_empty() || !class.claims.is_empty() || !class.zones.is_empty();
     let holds = class.asks || !typed.is_empty() || locks;
@@ -180,13 +218,13 @@ pub fn named(context: &Context, class: &Classification, typed: &[ResourceName]) 
         let bytes = secret.as_encoded_bytes();
         if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
             let what = "LOCKED_SECRET has what is no name of a secret";
-            return Err(refuse_use(context, what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
+            return Err((what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
         }
         named.push(ResourceName::of("rotation", bytes));
     }
     if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
         let what = "this changes a secret, and the line does not say which";
-        return Err(refuse_use(context, what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
+        return Err((what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
     }
     Ok(named)
 }

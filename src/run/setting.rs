@@ -130,7 +130,7 @@ mod tests {
             StoreError::Place { path: path(), why: text(), remedy: text() },
             StoreError::Unreachable(text()),
             StoreError::NoWay { why: text(), remedy: text() },
-            StoreError::Unknown(text()),
+            StoreError::Unknown { why: text(), said_by: text() },
             StoreError::Misnamed { why: text(), remedy: text() },
             StoreError::Contended(text()),
             StoreError::Full { path: path() },
@@ -143,7 +143,7 @@ mod tests {
         for error in all {
             // A case of its own for each, so that a new one gets its status here.
             let (name, status) = match &error {
-                StoreError::Unknown(_) => ("unknown", 78),
+                StoreError::Unknown { .. } => ("unknown", 78),
                 StoreError::Misnamed { .. } => ("misnamed", 78),
                 StoreError::Place { .. } => ("place", 69),
                 StoreError::Unreachable(_) => ("unreachable", 69),

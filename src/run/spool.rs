@@ -154,6 +154,14 @@ fn ended(state: &StateDir, path: &Path) -> Option<Entry> {
     }
 }
 
+/// Why the run of this entry was forced, if it was.
+pub(super) fn reason(path: &Path) -> Option<String> {
+    match read(path)?.news {
+        News::Forced(forced) => Some(forced.reason),
+        News::Settled(..) => None,
+    }
+}
+
 fn read(path: &Path) -> Option<Entry> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }

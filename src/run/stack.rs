@@ -35,7 +35,7 @@ pub(super) fn lookup(context: &Context) -> impl Fn(&Engine, &OsStr) -> Option<St
         let options = [("--host", &engine.host), ("--context", &engine.context), ("--config", &engine.config)];
         let global: Vec<&OsStr> =
             options.iter().filter_map(|(name, value)| Some([OsStr::new(*name), value.as_deref()?])).flatten().collect();
-        let set = engine.env.0.iter().cloned();
+        let set = engine.env.each().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let env: Vec<(OsString, OsString)> = arbiter::variables(context).into_iter().chain(set).collect();
         let project = project_of_container(&docker, &global, container, env, left.get());
         left.set(left.get().saturating_sub(began.elapsed()));

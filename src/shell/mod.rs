@@ -23,8 +23,9 @@ mod word;
 pub use script::{Assignment, Descriptor, Directory, Input, Kind, Redirection, Script, Simple, Surroundings};
 pub use word::{Part, Word};
 
-/// The longest script that is read, in bytes. Of a longer one nothing is said at all.
-pub const LONGEST: usize = 64 * 1024;
+/// The longest script that is read, in bytes: 128 KiB. Linux starts no program with a longer word (`MAX_ARG_STRLEN`, 32 pages
+/// of 4 KiB, with the zero byte at its end), so none such is run there. Of a longer one nothing is said at all.
+pub const LONGEST: usize = 128 * 1024;
 
 /// What a script would run when nothing is known of the place where it runs, as for a command sent to another host.
 #[must_use]

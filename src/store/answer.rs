@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use crate::terms::{FencingToken, GrantId, Resource};
+use crate::terms::{Digest, FencingToken, GrantId, Resource};
 
-use super::{FileRecord, LeaseState, LeaseView, Live};
+use super::{FileRecord, LeaseState, LeaseView, Live, Word};
 
 /// The answer to a request.
 #[derive(Debug, Clone)]
@@ -41,6 +41,11 @@ pub struct Granted {
     pub adopted: Vec<Resource>,
     /// What this session's own earlier commands may have written under what was adopted: known to it, not proven.
     pub carried: Vec<Unsettled>,
+    /// The newest version of each file of the request by its chain of receipts, in the request's order; none where the path
+    /// has no chain. None as a whole when the store did not say (a schema of before): then the chain is to be asked for.
+    pub heads: Option<Vec<Option<Digest>>>,
+    /// Words that others left for this session ([`Board::leave_word`](super::Board::leave_word)): to be said once.
+    pub words: Vec<Word>,
 }
 
 /// A lease that ended without settling.

@@ -28,8 +28,13 @@ pub enum StoreError {
         remedy: String,
     },
     /// The configured store is of a kind that this build does not know.
-    #[error("{0}")]
-    Unknown(String),
+    #[error("{why}")]
+    Unknown {
+        /// What was set, and by whom. Nothing of an address.
+        why: String,
+        /// Who said it: a variable, an option, a place in a file.
+        said_by: String,
+    },
     /// The address of the store cannot be used as it is.
     #[error("{why}")]
     Misnamed {
@@ -82,7 +87,7 @@ impl StoreError {
     /// It lies in what was set, not in the store: asking again changes nothing before that is right.
     #[must_use]
     pub fn is_of_the_setting(&self) -> bool {
-        matches!(self, Self::Unknown(_) | Self::Misnamed { .. })
+        matches!(self, Self::Unknown { .. } | Self::Misnamed { .. })
     }
 
     /// The next step for a person.
@@ -96,7 +101,9 @@ impl StoreError {
             Self::Unreachable(_) | Self::Contended(_) => {
                 "try again; `locked status` shows whether it answers".to_owned()
             }
-            Self::Unknown(_) => "unset LOCKED_STORE, or set it to embedded, sqlite:FILE or postgres://…".to_owned(),
+            Self::Unknown { said_by, .. } => {
+                format!("mend what {said_by} says: embedded, sqlite:FILE or postgres://…")
+            }
             Self::Full { path } => format!("make room on the file system of {}", path.display()),
             Self::Corrupt { path, .. } => format!(
                 "nothing was overwritten; move {} away to start an empty store once no command runs under a lease",

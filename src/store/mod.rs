@@ -9,6 +9,7 @@
 
 pub mod advisory;
 mod answer;
+mod board;
 mod door;
 mod error;
 mod exposure;
@@ -26,6 +27,7 @@ mod view;
 
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
+pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
 pub(crate) use door::{printable, shown};
 pub use error::StoreError;
 pub use exposure::{Exposure, exposure};
@@ -33,7 +35,7 @@ pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
 pub use postgres::{
-    Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
+    Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
 pub use request::{
     Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
@@ -42,7 +44,7 @@ pub use schema::schema_of;
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
 pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
-pub use view::{HistoryFilter, LeaseState, LeaseView, PastLease, StoredReceipt};
+pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, PastLease, StoredReceipt};
 
 use std::time::Duration;
 
@@ -177,6 +179,22 @@ pub trait Store {
     /// # Errors
     /// The store could not answer.
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+
+    /// The receipts that name one of these contents as their result, in this scope and under whatever path: of each path
+    /// and content the newest, in no order. Who has more contents than [`MOST_CONTENTS`] asks several times.
+    ///
+    /// # Errors
+    /// The store could not answer; more was asked at once than it takes.
+    fn receipts_of(
+        &mut self,
+        scope: &Scope,
+        contents: &Contents,
+        limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError>;
+    /// Who works on what, and counts; none for a store without a ledger.
+    fn board(&mut self) -> Option<&mut dyn Board> {
+        None
+    }
 
     /// What its owner does with it; none for a store without a ledger.
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {

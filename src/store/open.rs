@@ -36,7 +36,10 @@ pub fn open(
         Address::Embedded => return Ok(Box::new(SqliteStore::new(state, on_one_boot(state, clock)?))),
         Address::Text(text) => text,
         Address::InSops { .. } => {
-            return Err(StoreError::Unknown("the address of the store was not read from its SOPS file".to_owned()));
+            return Err(StoreError::Unknown {
+                why: "the address of the store was not read from its SOPS file".to_owned(),
+                said_by: setting.said_by.clone(),
+            });
         }
     };
     match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
@@ -163,13 +166,15 @@ fn in_named_file(
 fn unknown(text: &str, setting: &StoreSetting) -> StoreError {
     let said_by = &setting.said_by;
     if setting.guarded {
-        return StoreError::Unknown(format!("what {said_by} holds is no address of a store"));
+        let why = format!("what {said_by} holds is no address of a store");
+        return StoreError::Unknown { why, said_by: said_by.clone() };
     }
     let scheme: String =
         text.chars().take_while(|it| it.is_ascii_alphanumeric() || "+-".contains(*it)).take(20).collect();
     let shown = if text.contains(':') { format!("{scheme}:…") } else { "a value without a scheme".to_owned() };
-    StoreError::Unknown(format!(
+    let why = format!(
         "{said_by} names {shown}, and this build knows the embedded store (embedded, sqlite:FILE) and PostgreSQL \
          (postgres://…)"
-    ))
+    );
+    StoreError::Unknown { why, said_by: said_by.clone() }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
-use super::{Ended, FileRecord, Live};
+use super::{Ended, FileRecord, Live, StoreError};
 
 /// The state of a live row as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,4 +154,41 @@ pub struct StoredReceipt {
     pub kind: String,
     /// Wall clock, ms since 1970.
     pub at: i64,
+}
+
+/// How many contents one question may be about: [`Store::receipts_of`](super::Store::receipts_of).
+pub const MOST_CONTENTS: usize = 1000;
+
+/// Contents that a store is asked about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// By their digest, which is of the content with line ends normalised.
+    pub digests: Vec<Digest>,
+    /// By the name that git gives them as blobs. Receipts of before, and those that were left for a dead command, have none:
+    /// who has the content asks by digest.
+    pub blobs: Vec<String>,
+}
+
+impl Contents {
+    /// How many they are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.digests.len() + self.blobs.len()
+    }
+
+    /// There is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Refuses what is too much for one question.
+    pub(super) fn bounded(&self) -> Result<&Self, StoreError> {
+        match self.len() {
+            ..=MOST_CONTENTS => Ok(self),
+            more => Err(StoreError::Failed(format!(
+                "{more} contents are too many for one question, at most {MOST_CONTENTS}"
+            ))),
+        }
+    }
 }

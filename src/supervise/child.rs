@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 
+use crate::terms::CHAIN;
+
 use super::unix::{self, Launch, Side};
 use super::{Entry, Order, tree};
 
@@ -95,8 +97,15 @@ fn launch(order: &Order, variables: &[(String, String)], keeper: Option<i32>) ->
 /// systemd.exec(5)).
 const NAMING_A_PROCESS: [&str; 3] = ["LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"];
 
-/// Where the caller named the process that it started, it meant the program.
+/// Where the caller named the process that it started, it meant the program. What follows a command through the shims
+/// begins with its process as well ([`CHAIN`]).
 fn name_us(envp: &mut [CString], wrapper: i32, program: i32) {
+    let meant = format!("{CHAIN}={wrapper}:");
+    for entry in envp.iter_mut() {
+        let Some(rest) = entry.as_bytes().strip_prefix(meant.as_bytes()) else { continue };
+        let ours = format!("{CHAIN}={program}:");
+        *entry = CString::new([ours.as_bytes(), rest].concat()).unwrap_or_default();
+    }
     for name in NAMING_A_PROCESS {
         let meant = format!("{name}={wrapper}");
         for entry in envp.iter_mut().filter(|entry| entry.as_bytes() == meant.as_bytes()) {

@@ -13,6 +13,10 @@ mod resource;
 mod times;
 mod value;
 
+/// The variable by which a call is followed through shims that are not ours: `LOCKED_IN=PROCESS:…`. The room `program`
+/// writes and reads it.
+pub const CHAIN: &str = "LOCKED_IN";
+
 pub use digest::Digest;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};

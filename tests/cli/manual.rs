@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Arg, Command};
+use locked::config::Key;
 
 /// `locked(1)` in roff.
 pub(crate) fn page() -> String {
@@ -28,6 +29,52 @@ pub(crate) fn page() -> String {
     page.0
 }
 
+/// `locked.toml(5)` in roff: every key, and the example of them all.
+pub(crate) fn settings() -> String {
+    let mut page = Page(String::new());
+    page.line(".\\\" Generated from the table of keys: LOCKED_BLESS=1 cargo test generated");
+    page.line(&format!(".TH LOCKED.TOML 5 \"\" \"locked {}\" \"\"", env!("CARGO_PKG_VERSION")));
+    page.section("NAME");
+    page.line("locked.toml \\- settings of locked");
+    page.section("SYNOPSIS");
+    page.line(".nf");
+    page.text("/etc/locked/config.toml\n/etc/locked/config.d/*.toml\n~/.config/locked/config.toml\n.locked.toml");
+    page.line(".fi");
+    page.section("DESCRIPTION");
+    page.text(
+        "The files are TOML; the later in this order the stronger. Variables (LOCKED_TTL) and options (--ttl) are stronger than all of \
+         them. `locked config show` tells what counts, and who says so.",
+    );
+    page.line(".PP");
+    page.text(
+        "The file of a repository (.locked.toml at its root) came with what was checked out. Before somebody trusts it \
+         (`locked config trust`) it may only add; what that means is said with each key as \"untrusted\". Durations are a \
+         number and ms, s, m or h.",
+    );
+    page.section("KEYS");
+    for key in Key::ALL {
+        page.line(".TP");
+        page.line(&format!(".B {}", key.name().replace('-', "\\-")));
+        page.text(key.about());
+        page.line(".br");
+        match key.ready() {
+            Some(ready) => page.text(&format!("Ready: {}.", ready.toml())),
+            None if !key.is_table() => page.text(&format!("Example: {}", key.example())),
+            None => {}
+        }
+        page.line(".br");
+        page.text(&format!("Untrusted: {}.", key.before_trust()));
+    }
+    page.section("EXAMPLE");
+    page.text("Every key, with its ready value or an example:");
+    page.line(".PP\n.nf");
+    page.text(include_str!("../../install/locked.toml"));
+    page.line(".fi");
+    page.section("SEE ALSO");
+    page.line(".BR locked (1)");
+    page.0
+}
+
 struct Page(String);
 
 impl Page {
@@ -42,7 +89,7 @@ impl Page {
 
     /// Text, with what roff would take for its own made plain.
     fn text(&mut self, text: &str) {
-        let plain = text.replace('\\', "\\e").replace('-', "\\-");
+        let plain: String = text.replace('\\', "\\e").replace('-', "\\-").chars().map(plain).collect();
         for line in plain.lines() {
             match line.trim() {
                 "" => self.line(".PP"),
@@ -64,14 +111,14 @@ impl Page {
     }
 
     fn verb(&mut self, verb: &Command) {
-        let operands: Vec<String> = verb.get_positionals().map(operand).collect();
+        let operands = named(verb);
         self.line(format!(".SS locked {} {}", verb.get_name(), operands.join(" ").replace('-', "\\-")).trim_end());
         self.text(&verb.get_about().map(ToString::to_string).unwrap_or_default());
         self.options(verb);
         self.line(".PP");
         self.examples(verb);
         for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
-            let operands: Vec<String> = below.get_positionals().map(operand).collect();
+            let operands = named(below);
             let name = format!(".SS locked {} {} {}", verb.get_name(), below.get_name(), operands.join(" "));
             self.line(name.replace('-', "\\-").trim_end());
             self.text(&below.get_about().map(ToString::to_string).unwrap_or_default());
@@ -89,6 +136,11 @@ impl Page {
     }
 }
 
+/// Letters beyond ASCII by their number: not every roff reads UTF-8.
+fn plain(letter: char) -> String {
+    if letter.is_ascii() { letter.to_string() } else { format!("\\[u{:04X}]", u32::from(letter)) }
+}
+
 fn spelled(arg: &Arg) -> String {
     let short = arg.get_short().map(|letter| format!("-{letter}"));
     let long = arg.get_long().map(|word| format!("--{word}"));
@@ -97,6 +149,10 @@ fn spelled(arg: &Arg) -> String {
         true => format!("{names} {}", value(arg)),
         false => names,
     }
+}
+
+fn named(verb: &Command) -> Vec<String> {
+    verb.get_positionals().filter(|arg| !arg.is_hide_set()).map(operand).collect()
 }
 
 fn operand(arg: &Arg) -> String {

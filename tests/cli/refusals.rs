@@ -146,7 +146,7 @@ fn no_session() {
 #[test]
 fn a_verb_that_is_not_there_yet() {
     let stage = Stage::new();
-    for verb in ["init", "shims", "agents"] {
+    for verb in ["agents"] {
         let said = says(stage.locked(1).args([verb]), 64);
         assert_eq!(
             said,

@@ -158,7 +158,8 @@ fn init_of_an_older_file_says_that_it_did_something() {
         .execute_batch(
             "alter table leases drop column may_run_on; alter table joins drop column may_run_on;
              alter table joins drop column remote; drop table left_joins;
-             alter table leases drop column ask; pragma user_version = 1",
+             alter table leases drop column ask; drop trigger count_wait; drop table sessions; drop table words;
+             drop table tally; pragma user_version = 1",
         )
         .expect("as the first version had it");
     drop(database);

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
-use crate::run::stage::{silent, until};
+use crate::run::stage::{ends, silent, until};
 use crate::world::World;
 use crate::world::ends::LIMIT;
 
@@ -116,13 +116,16 @@ fn stalled_shows_what_was_not_renewed_for_so_long() {
         .database()
         .execute("update leases set renewed_at = renewed_at - 7300000 where name = 'server:a'", [])
         .expect("two hours ago");
-    let shown = |span: &str| -> Vec<String> {
-        let leases: Vec<Value> = crate::run::stage::json(world.locked().args(["status", "--stalled", span, "--json"]));
+    // As grep has it: what is found has a status, and is no failure.
+    let shown = |span: &str, status: i32| -> Vec<String> {
+        let found = ends(world.locked().args(["status", "--stalled", span, "--json"]), status);
+        assert_eq!(ends(world.locked().args(["status", "--stalled", span]), status).stderr, b"");
+        let leases: Vec<Value> = serde_json::from_slice(&found.stdout).expect("JSON");
         leases.iter().map(|lease| lease["resource"].as_str().expect("a name").to_owned()).collect()
     };
-    assert_eq!(shown("2h"), ["server:a"]);
-    assert_eq!(shown("3h"), Vec::<String>::new());
-    assert_eq!(shown("0"), ["server:a", "server:b"]);
+    assert_eq!(shown("2h", 1), ["server:a"]);
+    assert_eq!(shown("3h", 0), Vec::<String>::new());
+    assert_eq!(shown("0", 1), ["server:a", "server:b"]);
     let idle = world.status()[0]["idle_ms"].as_i64().expect("a span");
     assert!(idle >= 7_300_000, "{idle}");
 }

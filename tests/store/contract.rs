@@ -1,5 +1,7 @@
 //! What every store promises, as timelines. A store joins by a [`World`] and one line: `every_promise!(MyWorld::new())`.
 
+pub(crate) mod board;
+pub(crate) mod chain;
 pub(crate) mod debt;
 pub(crate) mod exclusion;
 pub(crate) mod expiry;
@@ -90,6 +92,10 @@ macro_rules! every_promise {
             settling: a_set_is_settled_whole_or_not_at_all;
             settling: an_open_edit_is_renewed_and_ended_by_its_keeper;
             settling: receipts_form_a_chain_and_come_once;
+            chain: who_is_granted_a_file_is_told_its_newest_version;
+            chain: a_lost_answer_tells_the_newest_versions_as_well;
+            chain: what_has_a_receipt_is_found_by_either_name_under_whatever_path;
+            chain: more_than_one_question_may_hold_is_refused;
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             settling: a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back;
             settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;
@@ -110,6 +116,11 @@ macro_rules! every_promise {
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
+            board: a_session_says_what_it_does_until_it_ends;
+            board: what_a_session_does_with_leases_is_its_activity;
+            board: a_word_comes_with_the_next_grant_and_only_once;
+            board: words_are_few_and_cannot_draw_on_a_terminal;
+            board: what_happens_is_counted;
             stale: one_that_asks_is_nobody_s_until_a_person_says_so;
             stale: a_proof_that_its_holder_is_gone_frees_nothing;
             stale: its_own_session_goes_on_with_it;

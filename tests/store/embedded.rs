@@ -178,7 +178,7 @@ fn an_unknown_store_is_refused_and_never_replaced() {
     let unreadable = "postgres://u:hunter2@db:port/x";
     for value in [foreign, unreadable, "sqlite:", "Embedded", "/some/file", "sqlit\u{e9}:x"] {
         let Err(error) = open(value) else { panic!("{value} was opened") };
-        assert!(matches!(error, StoreError::Unknown(_) | StoreError::Misnamed { .. }), "{value}: {error:?}");
+        assert!(matches!(error, StoreError::Unknown { .. } | StoreError::Misnamed { .. }), "{value}: {error:?}");
         let text = format!("{error} {error:?}");
         assert!(text.contains("LOCKED_STORE") && !text.contains("hunter2"), "{text}");
     }

@@ -87,6 +87,34 @@ fn prune_takes_what_is_old_and_leaves_the_last_the_living_and_the_counters(world
     assert!(token > before);
 }
 
+/// A counter that fell would be read as one that began anew.
+fn what_was_pruned_stays_counted(world: &dyn World) {
+    let (mut store, ana, bob) = (world.store(), actor("ana"), actor("bob"));
+    writes(world, "a", "a.env", 0..5);
+    let held = take(&mut *store, &ana.asks(&["b"]));
+    let waits = bob.waits_for(&["b"]);
+    assert!(matches!(store.acquire(&waits, LIMIT).expect("answer"), Acquisition::Busy { .. }));
+    settled(&mut *store, &held, bad());
+    let restores = Request { claim: locked::store::Claim::Restore, ..ana.asks(&["b"]) };
+    store.leave_queue(waits.grant, LIMIT).expect("left");
+    let held = take(&mut *store, &restores);
+    release(&mut *store, &held);
+    let figures = |store: &mut dyn Store| store.board().expect("a board").figures(LIMIT).expect("answer");
+    let before = figures(&mut *store);
+    assert_eq!((before.completed, before.failed, before.waits, before.quarantines), (6, 1, 1, 1), "{before:?}");
+    world.pass(2 * DAY);
+    for _ in 0..2 {
+        care(&mut *store).prune(&Prune { older_than: DAY, keep: 0, dry_run: false }, LIMIT).expect("pruned");
+        assert_eq!((past(&mut *store, "a"), figures(&mut *store)), (0, before.clone()));
+    }
+}
+
+#[test]
+fn what_was_pruned_stays_counted_everywhere() {
+    what_was_pruned_stays_counted(&embedded());
+    what_was_pruned_stays_counted(&server());
+}
+
 /// Who has joined and left is remembered as long as the lease is.
 fn what_is_remembered_of_a_lease_is_pruned_with_it(world: &dyn World, left: impl Fn() -> i64) {
     let (mut store, ana) = (world.store(), actor("ana"));

@@ -79,6 +79,7 @@ impl World {
             .env("HOME", self.root().join("home"))
             .env("TMPDIR", self.root().join("tmp"))
             .env("LOCKED_STATE_DIR", self.state())
+            .env("LOCKED_SHIMS_DIR", self.root().join("shims"))
             .env("SOPS_AGE_KEY_FILE", self.key_file())
             .env("SOPS_DISABLE_VERSION_CHECK", "1")
             .env("GIT_CONFIG_NOSYSTEM", "1")

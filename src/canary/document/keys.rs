@@ -122,6 +122,22 @@ impl Keys {
         true
     }
 
+    /// Whether both hold the same values under the same names, in the same order, but for what no code of sops covers:
+    /// empty values, and with `only_encrypted` those in the open.
+    #[must_use]
+    pub fn holds_what(&self, other: &Self, only_encrypted: bool) -> bool {
+        let covered = |leaf: &Leaf| match leaf {
+            Leaf::Encrypted(_) => true,
+            Leaf::Plain(_) => !only_encrypted,
+            Leaf::Empty => false,
+        };
+        let values = |keys: &Self| -> Vec<(String, Leaf)> {
+            let value = |at: usize| Some((keys.path(at), keys.nodes[at].leaf.filter(covered)?));
+            (0..keys.nodes.len()).filter_map(value).collect()
+        };
+        values(self) == values(other)
+    }
+
     /// The place below `parent`; made when it is new.
     pub(super) fn child(&mut self, parent: NodeId, segment: Segment) -> NodeId {
         let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);

@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
 use std::fmt;
+use std::hash::{Hash as _, Hasher as _};
 
 /// What the metadata says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,12 @@ pub struct Metadata {
     pub mac: bool,
     /// The time of the last change is there.
     pub last_modified: bool,
+    /// Two files with one number have one message authentication code.
+    pub seal: u64,
+    /// Two files with one number have one time of the last change.
+    pub made: u64,
+    /// The message authentication code covers encrypted values alone.
+    pub mac_only_encrypted: bool,
     /// The version of sops that wrote it; empty when it is not there.
     pub version: String,
     /// The rules that choose what is encrypted (`encrypted_regex`…), as name and value; the ready
@@ -104,6 +112,12 @@ impl fmt::Display for Recipient {
     }
 }
 
+fn hash_of(text: Option<&String>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Longer flat names are no metadata of sops; they are left out, so that hostile nesting costs nothing.
 const NAME_CAP: usize = 256;
 
@@ -135,9 +149,13 @@ impl Flat {
             return None;
         }
         let recipients = self.recipients();
+        let [seal, made] = ["mac", "lastmodified"].map(|name| hash_of(self.values.get(name)));
         let mut take = |name: &str| self.values.remove(name).filter(|value| !value.is_empty());
         Some(Metadata {
             recipients,
+            seal,
+            made,
+            mac_only_encrypted: take("mac_only_encrypted").is_some_and(|value| value.eq_ignore_ascii_case("true")),
             mac: take("mac").is_some(),
             last_modified: take("lastmodified").is_some(),
             version: take("version").unwrap_or_default(),

@@ -9,10 +9,10 @@ use clap::parser::ValueSource;
 use serde_json::{Value as Json, json};
 
 use crate::cli::RunOptions;
-use crate::config::{Address, Key, Settings, Source, Sourced, StoreSetting, UnknownBase, Value};
+use crate::config::{Address, Key, Settings, Source, Sourced, StoreSetting, Value};
 use crate::run::{self, Context};
 use crate::store;
-use crate::terms::{Times, show_duration};
+use crate::terms::Times;
 
 /// One line.
 pub(super) struct Row {
@@ -45,8 +45,8 @@ impl Teller<'_> {
             return Row { key, text: None, value: json!(count), from: None };
         }
         let said = self.value(key);
-        let text = said.as_ref().map(|said| toml_of(&said.value));
-        let value = said.as_ref().map_or(Json::Null, |said| json_of(&said.value));
+        let text = said.as_ref().map(|said| said.value.toml());
+        let value = said.as_ref().map_or(Json::Null, |said| said.value.json());
         Row { key, text, value, from: said.map(|said| said.from) }
     }
 
@@ -127,36 +127,5 @@ impl Teller<'_> {
             _ => (json!({"at": "embedded"}), Source::BuiltIn),
         };
         Row { key: Key::Store, text: None, value: said, from: Some(from) }
-    }
-}
-
-/// A value as TOML.
-fn toml_of(value: &Value) -> String {
-    // JSON's way to write a text is one of TOML's.
-    let quoted = |text: &str| json!(text).to_string();
-    match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Words(words) => format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")),
-        Value::Names(names) => {
-            let pairs = names.iter().map(|(name, value)| format!("{} = {}", quoted(name), quoted(value)));
-            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
-        }
-        other => json_of(other).to_string(),
-    }
-}
-
-/// A value as JSON.
-fn json_of(value: &Value) -> Json {
-    match value {
-        Value::Length(length) => json!(show_duration(*length)),
-        Value::Flag(flag) => json!(flag),
-        Value::Text(text) => json!(text),
-        Value::Words(words) => json!(words),
-        Value::Names(names) => json!(names),
-        Value::Base(UnknownBase::Allow) => json!("allow"),
-        Value::Base(UnknownBase::Warn) => json!("warn"),
-        Value::Base(UnknownBase::Refuse) => json!("refuse"),
-        // Shown in a way of its own: an address may have a password.
-        Value::Store(_) => Json::Null,
     }
 }

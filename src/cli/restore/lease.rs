@@ -206,6 +206,7 @@ fn ask(
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
     match lease::acquire(request, patience, &mut asker).map_err(NotHeld::Unknown)? {
         Obtained::Granted { granted, .. } => {
+            report::say_words(&granted.words);
             let here = granted.carried.into_iter().filter(|debt| debt.host == host);
             let mut carried: Vec<FileRecord> = Vec::new();
             for record in here.flat_map(|debt| debt.files) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use crate::store::Schema;
+use crate::terms::Scope;
 
 /// `locked store`.
 #[derive(Debug, Args)]
@@ -25,7 +26,9 @@ pub enum StoreVerbs {
     #[command(after_help = "Example:\n  locked store check")]
     Check(Plain),
     /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
-    #[command(after_help = "Example:\n  locked store print-sql > locked.sql")]
+    #[command(
+        after_help = "Example:\n  locked store print-sql > locked.sql\n  locked store print-sql --compat > compat.sql"
+    )]
     PrintSql(PrintSqlVerb),
     /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
     #[command(after_help = "Example:\n  locked store prune --older-than 90d --dry-run")]
@@ -52,6 +55,39 @@ pub struct PrintSqlVerb {
     /// For this schema, whatever the settings say
     #[arg(long, value_name = "NAME", value_parser = Schema::named)]
     pub schema: Option<Schema>,
+    /// Instead: the tables of before (p24_env_locks, dev_r_rotation_log) as views that take part, for a change-over
+    #[arg(long)]
+    pub compat: bool,
+    /// The repository that sops:, rotation: and zone: mean there [default: this one]
+    #[arg(long, value_name = "SCOPE", requires = "compat", value_parser = scope)]
+    pub scope: Option<Scope>,
+    /// The engine that container: means there [default: this machine's]
+    #[arg(long, value_name = "SCOPE", requires = "compat", value_parser = scope)]
+    pub containers: Option<Scope>,
+    /// The schema that the tables were in
+    #[arg(long = "in", value_name = "SCHEMA", requires = "compat", default_value = "public", value_parser = plain)]
+    pub place: String,
+}
+
+/// A scope as views show it.
+fn scope(text: &str) -> Result<Scope, &'static str> {
+    match text.is_empty() || text.len() > 1024 || text.chars().any(|it| it.is_control() || it == '@') {
+        true => Err("a scope is one line, as `locked status --json` shows it"),
+        false => Ok(Scope(text.to_owned())),
+    }
+}
+
+/// The name of a schema that needs no quotes.
+fn plain(text: &str) -> Result<String, &'static str> {
+    let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    match text.is_empty()
+        || text.len() > 60
+        || !text.chars().all(fits)
+        || text.starts_with(|it: char| it.is_ascii_digit())
+    {
+        true => Err("lower-case letters, digits and _"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// `locked store prune`.

@@ -6,6 +6,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+/// No system takes a longer name of a file (Linux: 255).
+const LONGEST_NAME: usize = 4096;
+
 /// A glob, matched byte for byte. One without a `/` is about the last part of a path as well.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
@@ -50,8 +53,13 @@ impl Glob {
     #[must_use]
     pub fn fits_path(&self, path: &OsStr) -> bool {
         let path = path.as_encoded_bytes();
-        let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-        self.fits(path) || (!self.0.contains('/') && self.fits(last))
+        if self.0.contains('/') {
+            return self.fits(path);
+        }
+        // No file has a longer name.
+        let end = &path[path.len().saturating_sub(LONGEST_NAME)..];
+        let last = end.iter().rposition(|&byte| byte == b'/').map(|slash| &end[slash + 1..]);
+        last.or((end.len() == path.len()).then_some(path)).is_some_and(|last| self.fits(last))
     }
 }
 

@@ -21,7 +21,7 @@ mod writer;
 mod zone;
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -205,6 +205,19 @@ impl Book {
         let counts = |rule: &&Rule| rule.enabled && rule.pack.as_ref().is_none_or(|pack| self.packs.contains(pack));
         let rules = self.own.rule.iter().chain(built_in).filter(counts);
         rules.filter(move |rule| rule.program.as_ref().is_none_or(|program| program.has(name)))
+    }
+
+    /// Every program for which a rule that counts here may want something, by name.
+    #[must_use]
+    pub fn programs(&self) -> BTreeSet<String> {
+        let ours = |rule: &&Rule| rule.on != Place::Remote;
+        let own = self.own.rule.iter();
+        let built_in = (0..built_in::DIVISIONS.len()).filter(|&at| self.is_on(at)).flat_map(|at| &self.tables(at).rule);
+        let candidates = own.chain(built_in).filter(ours).filter_map(|rule| rule.program.as_ref());
+        let names = candidates.flat_map(Several::iter).chain(["sops"]);
+        // Asked as for a command, so that what is replaced, switched off or of a pack that is off does not count.
+        let counts = |name: &&str| *name == "sops" || self.rules(name, false).any(|rule| rule.program.is_some());
+        names.filter(counts).map(str::to_owned).collect()
     }
 
     fn division(&self, name: &str) -> Option<&Tables> {

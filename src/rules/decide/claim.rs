@@ -25,7 +25,7 @@ pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
             let (known, others): (Vec<_>, Vec<_>) = containers.partition(|name| is_known(name));
             wants.unnamed |= !others.is_empty() && step.host.is_none();
             let containers = known.into_iter().filter(|name| !may_hold_a_secret(name.as_encoded_bytes()));
-            found.extend(containers.map(|container| Wanted::Stack { container }));
+            found.extend(containers.map(|container| Wanted::Stack { container: container.into_owned() }));
         } else {
             found.extend(name(template).into_iter().map(Wanted::Named));
         }

@@ -1,6 +1,7 @@
 //! The files that a command writes.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -8,12 +9,12 @@ use super::Wants;
 use super::fits::{behind, given};
 use crate::rules::book::Book;
 use crate::rules::grammar::Line;
-use crate::rules::step::{Step, is_known};
+use crate::rules::step::{LONGEST_PATH, Step, is_known};
 use crate::rules::wanted::Filling;
 use crate::rules::{Asked, Change, Command, Stdout, Via, Write, sops};
 
 /// sops over there writes files over there: whoever holds the host may.
-pub(super) fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
+pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants) {
     let env = |name: &str| step.variable(name, command.env);
     let to = step.redirected.iter().rfind(|file| file.is_stdout);
     let to = to.map(|file| Stdout { path: step.path(&file.path), append: file.append });
@@ -52,8 +53,13 @@ pub(super) fn of_sops(step: &Step, command: &Command<'_>, wants: &mut Wants) {
 }
 
 /// Files that other programs write, and that the shell opens. The plan looks which of them are SOPS files.
-pub(super) fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
-    let mut touched: Vec<OsString> = step.redirected.iter().map(|file| file.path.clone()).collect();
+pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
+    let mut touched: Vec<Cow<'_, OsStr>> = step
+        .redirected
+        .iter()
+        .map(|file| Cow::Borrowed(file.path.as_os_str()))
+        .filter(|file| may_be_opened(file, step))
+        .collect();
     for writer in book.writers(step.name()) {
         let Some(line) = behind(writer.subcommand.as_ref(), line) else { continue };
         if !given(&writer.option, &line) || line.is_any_on(&writer.unless) {
@@ -62,18 +68,28 @@ pub(super) fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Comm
         wants.known = true;
         let filling = Filling { step, line: &line, caught: &[], env: command.env };
         let files = filling.words(&writer.files);
-        if let Some(place) = line.value("-t|--target-directory").filter(|_| writer.into) {
-            touched.extend(files.iter().map(|file| joined(place, file)));
-            continue;
-        }
-        let Some((place, sources)) = files.split_last().filter(|_| writer.into) else {
-            touched.extend(files);
-            continue;
+        let opened = |files: &[Cow<'_, OsStr>]| -> Vec<Cow<'static, OsStr>> {
+            files.iter().filter(|file| may_be_opened(file, step)).map(|file| Cow::Owned(file.to_os_string())).collect()
         };
-        if sources.len() > 1 || may_be_a_directory(place) {
-            touched.extend(sources.iter().map(|source| joined(place, source)));
+        let place = line.value("-t|--target-directory").filter(|_| writer.into);
+        let by_option = place.is_some();
+        let (place, sources) = match (place, files.split_last()) {
+            (Some(place), _) => (place, files.as_slice()),
+            (None, Some((place, sources))) if writer.into => (place.as_ref(), sources),
+            _ => {
+                touched.extend(opened(&files));
+                continue;
+            }
+        };
+        if !may_be_opened(place, step) {
+            continue;
         }
-        touched.push(place.clone());
+        let into = by_option || sources.len() > 1 || may_be_a_directory(place);
+        let sources = sources.iter().filter(|source| into && may_be_opened(source, step));
+        touched.extend(sources.map(|source| Cow::Owned(joined(place, source))));
+        if !by_option {
+            touched.push(Cow::Owned(place.to_owned()));
+        }
     }
     wants.touched = touched.iter().filter(|path| !path.is_empty()).map(|path| step.path(path)).collect();
     if step.host.is_some() {
@@ -91,6 +107,13 @@ pub(super) fn of_files(step: &Step, line: &Line<'_>, book: &Book, command: &Comm
             beyond: step.escapes,
         })
         .collect();
+}
+
+/// Whether a system could open a file of this name. What a shell or a copier over there makes other words of may be one.
+fn may_be_opened(name: &OsStr, step: &Step<'_>) -> bool {
+    let is_sign = |byte: &u8| matches!(byte, b'\t'..=b' ' | b'"'..=b'*' | b';' | b'<' | b'>' | b'?' | b'['..=b']' | b'`' | b'{'..=b'}');
+    let parts = || step.host.is_some() && name.as_encoded_bytes().iter().any(is_sign);
+    name.len() <= LONGEST_PATH || !is_known(name) || parts()
 }
 
 /// Whether what is known of its name has the marker of SOPS files.

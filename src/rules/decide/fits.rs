@@ -15,6 +15,10 @@ pub(in crate::rules) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<
     wanted.map_or(Some(Cow::Borrowed(line)), |wanted| line.behind(wanted))
 }
 
+/// An operand that is longer names nothing; a rule that looks for names in operands is taken to be about it, without its
+/// being read.
+const LONGEST_NAME: usize = 4096;
+
 /// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
 pub(super) fn given(options: &Several, line: &Line<'_>) -> bool {
     options.iter().all(|option| match option.split_once('=') {
@@ -31,7 +35,7 @@ pub(super) type Groups = Vec<(String, OsString)>;
 /// Whether the rule is about this command; then what its expressions caught.
 pub(super) fn fits(
     rule: &Rule,
-    step: &Step,
+    step: &Step<'_>,
     line: &Line<'_>,
     touched: &[PathBuf],
     command: &Command<'_>,
@@ -44,7 +48,13 @@ pub(super) fn fits(
         Place::Here => !remote || !rule.remote.is_empty(),
         Place::Remote => remote,
     };
-    let on_line = || rule.remote.is_empty() || (remote && rule.remote.iter().any(|glob| glob.fits_line(&step.words())));
+    let on_line = || {
+        rule.remote.is_empty()
+            || (remote && {
+                let words = step.words(usize::MAX);
+                rule.remote.iter().any(|glob| glob.fits_line(&words))
+            })
+    };
     let operands = || {
         rule.args.is_empty()
             || line.operands.iter().any(|word| rule.args.iter().any(|glob| glob.fits(word.as_encoded_bytes())))
@@ -65,33 +75,35 @@ pub(super) fn fits(
         return None;
     }
     let operands: Vec<&[u8]> = line.operands.iter().map(|word| word.as_encoded_bytes()).collect();
-    let mut groups = caught(&rule.matches, &operands)?;
+    let mut groups = caught(&rule.matches, &operands, LONGEST_NAME)?;
     let values = line.all_values().map(OsStr::as_encoded_bytes);
     let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).collect();
-    groups.extend(caught(&rule.text, &texts)?);
+    groups.extend(caught(&rule.text, &texts, usize::MAX)?);
     Some(groups)
 }
 
 /// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).
-pub(super) fn may_match(rule: &Rule, step: &Step, line: &Line<'_>, command: &Command<'_>) -> bool {
+pub(super) fn may_match(rule: &Rule, step: &Step<'_>, line: &Line<'_>, command: &Command<'_>) -> bool {
     let unknown = |word: &&OsStr| word.as_encoded_bytes() == [UNKNOWN];
     !rule.matches.is_empty()
         && line.operands.first().is_some_and(unknown)
         && fits(&Rule { matches: Vec::new(), ..rule.clone() }, step, line, &[], command).is_some()
 }
 
-fn is_set(wanted: &str, step: &Step, command: &Command<'_>) -> bool {
+fn is_set(wanted: &str, step: &Step<'_>, command: &Command<'_>) -> bool {
     let (name, glob) = wanted.split_once('=').map_or((wanted, None), |(name, glob)| (name, Some(glob)));
     let value = step.variable(name, command.env);
     value.is_some_and(|value| glob.is_none_or(|glob| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes())))
 }
 
 /// What expressions caught in texts; none where there are some and none of them fits.
-fn caught(expressions: &[Expression], texts: &[&[u8]]) -> Option<Groups> {
+fn caught(expressions: &[Expression], texts: &[&[u8]], most: usize) -> Option<Groups> {
     let mut groups = Vec::new();
-    let mut any = expressions.is_empty();
+    // What nobody reads may be anything.
+    let mut any = expressions.is_empty() || texts.iter().any(|text| text.len() > most);
+    let texts = texts.iter().filter(|text| text.len() <= most);
     for expression in expressions {
-        for found in texts.iter().flat_map(|text| expression.0.captures_iter(text)) {
+        for found in texts.clone().flat_map(|text| expression.0.captures_iter(text)) {
             any = true;
             for name in expression.0.capture_names().flatten() {
                 if let Some(part) = found.name(name).filter(|part| !part.as_bytes().contains(&UNKNOWN)) {

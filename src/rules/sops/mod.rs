@@ -102,7 +102,7 @@ fn is_configuration(write: &Write) -> bool {
 fn described(request: &Request<'_>) -> String {
     match &request.place {
         Place::Output(path) => operation(request.act.words(), [path.as_os_str()]),
-        _ => operation(request.act.words(), request.files.iter().map(|file| file.as_os_str())),
+        _ => operation(request.act.words(), request.files.iter().map(|file| &**file)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What sops is asked to do, in one shape for commands and for the older flags (`-e -i F`, `--set …`, a bare file).
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
@@ -75,7 +76,7 @@ pub(super) enum Place {
 pub(super) struct Request<'a> {
     pub(super) act: Act,
     /// The files it works on, as typed; none when it reads standard input.
-    pub(super) files: Vec<OsString>,
+    pub(super) files: Vec<Cow<'a, OsStr>>,
     pub(super) place: Place,
     run: Run<'a>,
 }
@@ -125,12 +126,12 @@ pub(super) fn request(run: Run<'_>) -> Result<Request<'_>, Refused> {
     Ok(Request { act, files, place, run })
 }
 
-type Shape = (Act, Vec<OsString>, Place);
+type Shape<'a> = (Act, Vec<Cow<'a, OsStr>>, Place);
 
-fn shape(run: &Run<'_>) -> Result<Shape, Refused> {
+fn shape<'a>(run: &Run<'a>) -> Result<Shape<'a>, Refused> {
     let flags = seen(run);
     let words = run.positionals.as_slice();
-    let first = || words.first().map(|&file| vec![file.to_owned()]).ok_or(Refused::NoFile);
+    let first = || words.first().map(|&file| vec![Cow::Borrowed(file)]).ok_or(Refused::NoFile);
     let exactly = |command, wanted: &[usize], shown| {
         let found = words.len();
         if wanted.contains(&found) { Ok(()) } else { Err(Refused::Count { command, wanted: shown, found }) }
@@ -155,13 +156,13 @@ fn shape(run: &Run<'_>) -> Result<Shape, Refused> {
         }
         ["updatekeys"] => {
             first()?;
-            (Act::UpdateKeys, words.iter().map(|&file| file.to_owned()).collect(), Place::Itself)
+            (Act::UpdateKeys, words.iter().map(|&file| Cow::Borrowed(file)).collect(), Place::Itself)
         }
         ["groups", which] => {
             let act = if *which == "add" { Act::GroupsAdd } else { Act::GroupsDelete };
             let wanted: (&[usize], _) = if act == Act::GroupsAdd { (&[0], "none") } else { (&[1], "one index") };
             exactly(act.words(), wanted.0, wanted.1)?;
-            (act, vec![flags.text("file").ok_or(Refused::NoFile)?.to_owned()], place(flags)?)
+            (act, vec![Cow::Owned(flags.text("file").ok_or(Refused::NoFile)?.to_owned())], place(flags)?)
         }
         ["exec-env"] => {
             exactly("exec-env", &[2], "a file and a command")?;
@@ -179,7 +180,7 @@ fn shape(run: &Run<'_>) -> Result<Shape, Refused> {
 
 /// The flags that were the whole interface before sops 3.9. Of several modes the last of encrypt, decrypt, rotate, set
 /// decides what is written; set and edit write in place without being told, and do not look at `--output`.
-fn older(flags: &Flags<'_>, file: Vec<OsString>) -> Result<Shape, Refused> {
+fn older<'a>(flags: &Flags<'_>, file: Vec<Cow<'a, OsStr>>) -> Result<Shape<'a>, Refused> {
     let place = place(flags)?;
     let act = match flags.text("set") {
         Some(set) if !names_an_index(set) => return Err(Refused::NoIndex),
@@ -194,9 +195,9 @@ fn older(flags: &Flags<'_>, file: Vec<OsString>) -> Result<Shape, Refused> {
 }
 
 /// `encrypt` and `decrypt` read standard input when no file is named.
-fn stream(act: Act, flags: &Flags<'_>, words: &[&OsStr]) -> Result<Shape, Refused> {
+fn stream<'a>(act: Act, flags: &Flags<'_>, words: &[&'a OsStr]) -> Result<Shape<'a>, Refused> {
     let place = place(flags)?;
-    let file = words.first().map(|&file| file.to_owned());
+    let file = words.first().map(|&file| Cow::Borrowed(file));
     if file.is_none() && place == Place::Itself {
         return Err(Refused::StdinInPlace);
     }
@@ -217,9 +218,9 @@ fn place(flags: &Flags<'_>) -> Result<Place, Refused> {
 
 /// The file of `set` and `unset`, if an index stands behind it. Order: a flag that dragged the value to the front would
 /// otherwise make a secret the file's name, here and in the store; sops refuses such a line for the same reason.
-fn indexed(words: &[&OsStr]) -> Result<Vec<OsString>, Refused> {
+fn indexed<'a>(words: &[&'a OsStr]) -> Result<Vec<Cow<'a, OsStr>>, Refused> {
     let is_index = words.get(1).is_some_and(|index| index.as_encoded_bytes().ends_with(b"]"));
-    if is_index { Ok(vec![words[0].to_owned()]) } else { Err(Refused::NoIndex) }
+    if is_index { Ok(vec![Cow::Borrowed(words[0])]) } else { Err(Refused::NoIndex) }
 }
 
 /// `--set 'INDEX VALUE'`: the index ends at the first `] `.

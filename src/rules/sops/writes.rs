@@ -1,12 +1,15 @@
 //! From a request to the files it may write.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::asked::asked;
 use super::request::{Act, Place, Request};
 use crate::rules::argument::{as_typed, cleaned};
+use crate::rules::step::LONGEST_PATH;
 use crate::rules::{Asked, Change, Command, Via, Write};
 
 /// The files that a request may write, each once, in the order of the command line.
@@ -23,14 +26,11 @@ pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write>
         },
         Place::Nowhere => beside_its_directory(command, request, asked),
     };
-    let mut unique: Vec<Write> = Vec::with_capacity(found.len());
-    for write in found {
-        // An empty name and `.` are the directory, which sops cannot write.
-        if write.path != command.cwd && !unique.iter().any(|known| known.path == write.path) {
-            unique.push(write);
-        }
-    }
-    unique
+    let longest = LONGEST_PATH + command.cwd.as_os_str().len();
+    let mut known = HashSet::new();
+    // An empty name and `.` are the directory, which sops cannot write, and a path that is too long opens nothing.
+    let is_file = |path: &Path| path.as_os_str().len() <= longest && path != command.cwd;
+    found.into_iter().filter(|write| is_file(&write.path) && known.insert(write.path.clone())).collect()
 }
 
 /// `--output /dev/stdout` is standard output under another name, and `/dev/null` is no file.
@@ -48,7 +48,7 @@ fn in_place(command: &Command<'_>, request: &Request<'_>, asked: &Asked) -> Vec<
         Act::Decrypt => Change::DecryptInPlace,
         act => change(act),
     };
-    let write = |file: &OsString| Write {
+    let write = |file: &Cow<'_, OsStr>| Write {
         path: opened(command.cwd, request.act, file),
         change,
         via: Via::InPlace,
@@ -84,7 +84,7 @@ fn change(act: Act) -> Change {
 }
 
 /// How sops opens its input: cleaned by the letter, but for `groups` and the two that run a program.
-fn opened(cwd: &Path, act: Act, file: &OsString) -> PathBuf {
+fn opened(cwd: &Path, act: Act, file: &OsStr) -> PathBuf {
     match act {
         Act::GroupsAdd | Act::GroupsDelete | Act::ExecEnv | Act::ExecFile => as_typed(cwd, file),
         _ => cleaned(cwd, file),

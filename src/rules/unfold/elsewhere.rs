@@ -1,35 +1,43 @@
 //! What runs on another host or in a container.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::rc::Rc;
 
-use super::Inner;
 use super::launched::command;
 use super::shells::is_fed;
+use super::{Inner, Text};
 use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Line};
 use crate::rules::host;
+use crate::rules::set::Set;
 use crate::rules::step::{Step, nowhere};
+use crate::rules::words::Words;
 
 /// `docker exec [OPTIONS] CONTAINER COMMAND…`
-pub(super) fn in_container(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
+pub(super) fn in_container<'a>(launcher: &Launcher, step: &Step<'a>, book: &Book) -> Option<Inner<'a>> {
     let line = grammar::read(book.program(step.name()), &step.args);
     let starts = launcher.subcommand.as_ref().is_none_or(|wanted| wanted.has(&line.path));
     if !starts || line.is_any_on(&launcher.unless) {
         return None;
     }
-    let words: Vec<OsString> = line.operands.iter().skip(launcher.skip).map(|&word| word.to_owned()).collect();
-    let inside =
-        Step { inside: true, cwd: nowhere(), env: Vec::new(), redirected: Vec::new(), escapes: true, ..step.clone() };
-    Some(command(&words, inside, launcher))
+    let words: Words<'_> = line.operands.iter().skip(launcher.skip).map(|&word| word.to_owned()).collect();
+    let inside = Step {
+        inside: true,
+        cwd: nowhere(),
+        env: Set::default(),
+        redirected: Vec::new(),
+        escapes: true,
+        ..step.clone()
+    };
+    Some(command(words, inside, launcher))
 }
 
 /// The same on another host, where its files, its environment and its directory are others.
-pub(in crate::rules) fn there(around: Step, host: &str) -> Step {
+pub(in crate::rules) fn there<'a>(around: Step<'a>, host: &str) -> Step<'a> {
     Step {
         host: Some(host.to_owned()),
         cwd: nowhere(),
-        env: Vec::new(),
+        env: Set::default(),
         redirected: Vec::new(),
         escapes: true,
         ..around
@@ -37,19 +45,21 @@ pub(in crate::rules) fn there(around: Step, host: &str) -> Step {
 }
 
 /// `ssh [OPTIONS] HOST COMMAND…`: the words are joined by spaces and read by the shell over there.
-pub(super) fn on_host(launcher: &Launcher, line: &Line<'_>, around: Step, book: &Book) -> Inner {
+pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>, book: &Book) -> Inner<'a> {
     let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
     let Some(host) = host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
     let host = String::from_utf8_lossy(&host).into_owned();
     let script = match (words, &around.input) {
-        (_, input) if launcher.input => input.clone().unwrap_or_default(),
-        ([], Some(input)) => input.clone(),
-        (words, _) => words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' '),
+        (_, Some(input)) if launcher.input => Text::Read(Rc::clone(input)),
+        (_, None) if launcher.input => Text::Made(Vec::new()),
+        ([], Some(input)) => Text::Read(Rc::clone(input)),
+        (words, _) => Text::Made(words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' ')),
     };
-    if script.is_empty() && words.is_empty() && around.input.is_none() && is_fed(&around) {
+    let is_empty = script.bytes().is_empty();
+    if is_empty && words.is_empty() && around.input.is_none() && is_fed(&around) {
         return Inner::Unread;
     }
     let options = host::options(line, &around, book);
     let there = there(around, &book.host(&options, &host));
-    if script.is_empty() { Inner::Nothing } else { Inner::Script(script, Vec::new(), Box::new(there)) }
+    if is_empty { Inner::Nothing } else { Inner::Script(script, Words::default(), Box::new(there)) }
 }

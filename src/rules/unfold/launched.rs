@@ -2,20 +2,20 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
-use super::Inner;
 use super::elsewhere::{in_container, on_host};
 use super::shells::shell;
+use super::{Inner, Text};
 use crate::rules::argument::tail;
 use crate::rules::book::{Book, Launcher, Several};
 use crate::rules::grammar::{self, Level, Line};
-use crate::rules::step::{Step, UNKNOWN};
+use crate::rules::step::{Step, UNKNOWN, name_of};
 use crate::rules::transfer;
+use crate::rules::words::Words;
 use crate::terms::shell_quote;
 
 /// What this form of the line starts; none when the line has another form.
-pub(super) fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Option<Inner> {
+pub(super) fn inside<'a>(launcher: &Launcher, step: &Step<'a>, book: &Book) -> Option<Inner<'a>> {
     if launcher.shell {
         return Some(shell(step));
     }
@@ -30,17 +30,17 @@ pub(super) fn inside(launcher: &Launcher, step: &Step, book: &Book) -> Option<In
         stop_at: if launcher.copies { None } else { Some(launcher.stop_at.unwrap_or(1)) },
         ..Level::default()
     };
-    grammar::read_level(level, args, 0, &mut line);
+    grammar::read_level(level, &args, 0, &mut line);
     if !launcher.option.is_empty() && !line.is_any_on(&launcher.option) {
         return None;
     }
     if line.is_any_on(&launcher.unless) {
         return Some(Inner::Nothing);
     }
-    Some(started(launcher, &line, args, step, book))
+    Some(started(launcher, &line, &args, step, book))
 }
 
-fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step, book: &Book) -> Inner {
+fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &Step<'a>, book: &Book) -> Inner<'a> {
     let mut around = Step { escapes: step.escapes || launcher.remote, ..step.clone() };
     if let Some(directory) = launcher.directory.iter().find_map(|names| line.value(names)) {
         around.cwd = around.path(directory);
@@ -52,43 +52,46 @@ fn started(launcher: &Launcher, line: &Line<'_>, args: &[OsString], step: &Step,
     if launcher.copies {
         return transfer::copied(line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
     }
-    let mut words: &[OsString] = &args[line.operands_at..];
+    let mut words = args.from(line.operands_at);
     if launcher.behind_dashes && text.is_none() {
         let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
-        words = &args[dashes + 1..];
+        words = args.from(dashes + 1);
     }
     if launcher.assignments {
         // `env - PROGRAM`: an empty environment, as `-i` makes it.
-        words = words.strip_prefix(&[OsString::from("-")]).unwrap_or(words);
-        while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
-            around.env.push((name, value));
-            words = &words[1..];
-        }
+        words = behind("-", words);
+        let own: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
+        words = words.from(own.len());
+        around.env = around.env.and(own);
     }
     if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number.get() - 1)) {
         around.cwd = around.path(directory);
     }
-    words = words.get(launcher.skip..).unwrap_or_default();
+    words = words.from(launcher.skip);
     // `direnv exec . -- sops`: a launcher's own end of options behind its operands.
-    words = words.strip_prefix(&[OsString::from("--")]).unwrap_or(words);
+    words = behind("--", words);
     if let Some(text) = text {
         let mut script = text.as_encoded_bytes().to_vec();
         for word in words.iter().filter(|_| launcher.assignments) {
             script.push(b' ');
             script.extend_from_slice(shell_quote(word.as_encoded_bytes()).as_bytes());
         }
-        return Inner::Script(script, Vec::new(), Box::new(around));
+        return Inner::Script(Text::Made(script), Words::default(), Box::new(around));
     }
     command(words, around, launcher)
 }
 
-pub(super) fn command(words: &[OsString], around: Step, launcher: &Launcher) -> Inner {
-    let Some((program, args)) = words.split_first() else { return Inner::Nothing };
-    let mut args = args.to_vec();
+/// The words behind this one, if it is the first.
+fn behind<'a>(word: &str, words: Words<'a>) -> Words<'a> {
+    if words.first().is_some_and(|first| first == word) { words.from(1) } else { words }
+}
+
+pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher) -> Inner<'a> {
+    let Some((program, mut args)) = words.split() else { return Inner::Nothing };
     if launcher.program.has("xargs") {
-        args.push(unknown());
+        args = args.iter().cloned().chain([unknown()]).collect();
     }
-    let name = Path::new(program).file_name().unwrap_or(program).to_owned();
+    let name = name_of(program);
     Inner::Command(Box::new(Step { name, args, ..around }))
 }
 
@@ -97,12 +100,12 @@ fn unknown() -> OsString {
 }
 
 /// The arguments behind the launcher's sub-command; none when the line has another one.
-fn behind_subcommand<'a>(launcher: &Launcher, args: &'a [OsString]) -> Option<&'a [OsString]> {
-    let Some(wanted) = &launcher.subcommand else { return Some(args) };
+fn behind_subcommand<'a>(launcher: &Launcher, args: &Words<'a>) -> Option<Words<'a>> {
+    let Some(wanted) = &launcher.subcommand else { return Some(args.clone()) };
     let level = Level { values: &launcher.values, group: true, ..Level::default() };
     let at = grammar::read_level(level, args, 0, &mut Line::default());
     let word = args.get(at.checked_sub(1)?)?;
-    has(wanted, word).then(|| &args[at..])
+    has(wanted, word).then(|| args.from(at))
 }
 
 fn has(names: &Several, word: &OsStr) -> bool {

@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::rc::Rc;
 
-use super::Inner;
+use super::{Inner, Text};
 use crate::rules::step::{STDIN, Step};
+use crate::rules::words::Words;
 
 /// `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -s <<EOF`.
-pub(super) fn shell(step: &Step) -> Inner {
+pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
     let mut wants_script = false;
     let mut at = 0;
     while let Some(word) = step.args.get(at) {
@@ -29,14 +31,15 @@ pub(super) fn shell(step: &Step) -> Inner {
     }
     let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(is_s);
     match (step.args.get(at), &step.input) {
-        (Some(script), _) if wants_script => {
+        (Some(_), _) if wants_script => {
             // Which shell's name stands for `$0` where none is given makes no difference.
-            let given = step.args.get(at + 1..).unwrap_or_default();
-            let zeroth = if given.is_empty() { vec![step.name.clone()] } else { Vec::new() };
-            let parameters = zeroth.into_iter().chain(given.iter().cloned()).collect();
-            Inner::Script(script.as_encoded_bytes().to_vec(), parameters, Box::new(step.clone()))
+            let given = step.args.from(at + 1);
+            let parameters = if given.is_empty() { [step.name.clone()].into_iter().collect() } else { given };
+            Inner::Script(Text::Word(step.args.from(at)), parameters, Box::new(step.clone()))
         }
-        (_, Some(input)) if reads_input => Inner::Script(input.clone(), Vec::new(), Box::new(step.clone())),
+        (_, Some(input)) if reads_input => {
+            Inner::Script(Text::Read(Rc::clone(input)), Words::default(), Box::new(step.clone()))
+        }
         (_, None) if reads_input && is_fed(step) => Inner::Unread,
         _ => Inner::Nothing,
     }
@@ -49,6 +52,6 @@ fn is_s(word: &OsString) -> bool {
 }
 
 /// Whether the line itself sends something to its standard input, and not somebody at a terminal.
-pub(super) fn is_fed(step: &Step) -> bool {
+pub(super) fn is_fed(step: &Step<'_>) -> bool {
     step.input_from.iter().all(|file| file.as_os_str() != STDIN)
 }

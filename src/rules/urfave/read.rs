@@ -9,6 +9,9 @@ use super::table::{Flag, Kind, find};
 use crate::rules::argument::tail;
 use crate::rules::golang::{is_integer, parse_bool};
 
+/// More than any flag's name has.
+const LONGEST_NAME: usize = 256;
+
 /// The flags of one level with their values.
 #[derive(Default)]
 pub(crate) struct Flags<'a> {
@@ -84,8 +87,13 @@ fn names_a_flag(flags: &'static [&'static [Flag]], token: &OsStr) -> bool {
         [b'-', b'-', b'-', name @ ..] | [b'-', b'-', name @ ..] | [b'-', name @ ..] => name,
         _ => return false,
     };
-    let name = name.split(|&byte| byte == b'=').next().unwrap_or_default();
-    find(flags, name).is_some()
+    find(flags, called(name)).is_some()
+}
+
+/// What stands before `=`. No flag has a name beyond so many bytes, so that nothing is looked for behind them.
+fn called(token: &[u8]) -> &[u8] {
+    let start = &token[..token.len().min(LONGEST_NAME)];
+    start.split(|&byte| byte == b'=').next().unwrap_or_default()
 }
 
 /// Go's `flag`: reads flags until the first token that is none, or to `--`; then checks what urfave/cli checks.
@@ -118,9 +126,9 @@ fn one<'a>(
     if matches!(name.first(), None | Some(b'-' | b'=')) {
         return Err(Refusal::Malformed);
     }
-    let equals = name.iter().position(|&byte| byte == b'=');
-    let (flag, spelled) = find(known, &name[..equals.unwrap_or(name.len())]).ok_or(Refusal::Unknown)?;
-    let after_equals = equals.map(|at| tail(token, dashes + at + 1));
+    let called = called(name);
+    let (flag, spelled) = find(known, called).ok_or(Refusal::Unknown)?;
+    let after_equals = (called.len() < name.len()).then(|| tail(token, dashes + called.len() + 1));
     let value = match (flag.kind, after_equals) {
         (_, Some(value)) => value,
         (Kind::Switch, None) => Cow::Borrowed(OsStr::new("true")),
@@ -136,9 +144,9 @@ fn one<'a>(
 
 /// `-i` twice is fine, `-i --in-place` is not.
 fn one_form_each(given: &[Given<'_>]) -> Result<(), Refusal> {
-    let clash = given
-        .iter()
-        .find(|one| given.iter().any(|other| std::ptr::eq(one.flag, other.flag) && one.spelled != other.spelled));
+    // Who differs from anybody differs from the first; a line may have very many.
+    let first = |one: &Given<'_>| given.iter().find(|other| std::ptr::eq(one.flag, other.flag)).map(|it| it.spelled);
+    let clash = given.iter().find(|one| first(one).is_some_and(|spelled| one.spelled != spelled));
     clash.map_or(Ok(()), |given| Err(Refusal::TwoForms(given.flag.names[0])))
 }
 

@@ -30,20 +30,20 @@ impl Parser<'_> {
         }
         let word = self.reserved();
         if !matches!(
-            word.as_slice(),
+            &*word,
             b"{" | b"if" | b"while" | b"until" | b"for" | b"select" | b"case" | b"function" | b"coproc" | b"[["
         ) {
             return None;
         }
         self.eat_word(&word);
-        Some(match word.as_slice() {
+        Some(match &*word {
             b"{" => {
                 let list = self.list(End::Words(&[b"}"]));
                 self.expect_word(b"}");
                 Body::Group(list)
             }
             b"if" => self.conditional(),
-            b"while" | b"until" => self.repeated(word == b"until"),
+            b"while" | b"until" => self.repeated(*word == *b"until"),
             b"for" | b"select" => self.each(),
             b"case" => self.case(),
             b"function" => self.function(),
@@ -99,7 +99,7 @@ impl Parser<'_> {
 
     /// A word that belongs to a construct which was not begun.
     fn is_misplaced(&mut self) -> bool {
-        matches!(self.reserved().as_slice(), b"then" | b"elif" | b"else" | b"fi" | b"do" | b"done" | b"esac" | b"}")
+        matches!(&*self.reserved(), b"then" | b"elif" | b"else" | b"fi" | b"do" | b"done" | b"esac" | b"}")
     }
 
     /// Behind `time` and `!` a command may be missing.
@@ -122,13 +122,16 @@ impl Parser<'_> {
 
     fn assignment(&mut self) -> Option<Assign> {
         let mut at = self.over_continuations(self.at);
-        let (mut name, mut element) = (Vec::new(), false);
-        while let Some(byte) = self.source.get(at).copied().filter(|byte| in_name(*byte)) {
-            name.push(byte);
-            at = self.over_continuations(at + 1);
-        }
-        if name.first().is_none_or(u8::is_ascii_digit) {
+        let mut parts = Vec::new();
+        let mut element = false;
+        if self.source.get(at).is_none_or(|byte| byte.is_ascii_digit() || !in_name(*byte)) {
             return None;
+        }
+        // Mostly one; a continuation parts it.
+        while self.source.get(at).is_some_and(|byte| in_name(*byte)) {
+            let end = self.name_end(at);
+            parts.push(&self.source[at..end]);
+            at = self.over_continuations(end);
         }
         if self.source.get(at) == Some(&b'[') {
             // Only the plain subscripts: one with an expansion is read as a word, so that its commands are found.
@@ -146,7 +149,7 @@ impl Parser<'_> {
         }
         self.at = at + 1;
         let value = if self.peek() == Some(b'(') { vec![self.array()] } else { self.value() };
-        Some(Assign { name, element, appends, value })
+        Some(Assign { name: parts.concat(), element, appends, value })
     }
 
     /// `(…)` behind `NAME=`.

@@ -164,9 +164,6 @@ impl Parser<'_> {
 
     fn opens_compound(&mut self) -> bool {
         self.peek() == Some(b'(')
-            || matches!(
-                self.reserved().as_slice(),
-                b"{" | b"[[" | b"if" | b"while" | b"until" | b"for" | b"select" | b"case"
-            )
+            || matches!(&*self.reserved(), b"{" | b"[[" | b"if" | b"while" | b"until" | b"for" | b"select" | b"case")
     }
 }

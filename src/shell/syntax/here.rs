@@ -124,7 +124,11 @@ impl Parser<'_> {
         }
         let mut inner = Parser::new(text, self.depth);
         while let Some(byte) = inner.peek() {
-            inner.inside_quotes(byte, b"$`\\", &mut pieces);
+            // A double quote is text here, and is so by itself.
+            match byte {
+                b'"' => inner.inside_quotes(byte, b"$`\\", &mut pieces),
+                _ => inner.quoted(byte, b"$`\"\\", &mut pieces),
+            }
         }
         inner.no_more_bodies();
         self.complete &= inner.complete;

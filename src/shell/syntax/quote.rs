@@ -27,9 +27,19 @@ impl Parser<'_> {
                     self.at += 1;
                     return;
                 }
-                Some(byte) => self.inside_quotes(byte, b"$`\"\\", pieces),
+                Some(byte) => self.quoted(byte, b"$`\"\\", pieces),
             }
         }
+    }
+
+    /// Text that only these bytes interrupt, as long as it goes; else one piece.
+    pub(super) fn quoted(&mut self, byte: u8, quotable: &[u8; 4], pieces: &mut Raw) {
+        let run = self.run_to(quotable);
+        if run.is_empty() {
+            return self.inside_quotes(byte, quotable, pieces);
+        }
+        self.at += run.len();
+        push_all(pieces, run, true);
     }
 
     /// One piece of text in double quotes or in a here-document, where a backslash quotes only some bytes.
@@ -60,5 +70,13 @@ pub(super) fn push(pieces: &mut Raw, byte: u8, quoted: bool) {
     match pieces.last_mut() {
         Some(Piece::Text { text, quoted: before }) if *before == quoted => text.push(byte),
         _ => pieces.push(Piece::text(byte, quoted)),
+    }
+}
+
+/// The same for several.
+pub(super) fn push_all(pieces: &mut Raw, bytes: &[u8], quoted: bool) {
+    match pieces.last_mut() {
+        Some(Piece::Text { text, quoted: before }) if *before == quoted => text.extend_from_slice(bytes),
+        _ => pieces.push(Piece::Text { text: bytes.to_vec(), quoted }),
     }
 }

@@ -48,11 +48,14 @@ impl Parser<'_> {
     /// A number or `{NAME}`, if a redirection follows at once.
     fn left(&mut self) -> Left {
         let before = self.peek();
+        if !before.is_some_and(|byte| byte.is_ascii_digit() || byte == b'{') {
+            return Left::Ready;
+        }
         let rest = &self.source[self.at..];
         let length =
             rest.iter().position(|byte| !in_name(*byte) && *byte != b'{' && *byte != b'}').unwrap_or(rest.len());
         let (text, next) = rest.split_at(length);
-        if before.is_none() || !matches!(next.first(), Some(b'<' | b'>')) {
+        if !matches!(next.first(), Some(b'<' | b'>')) {
             return Left::Ready;
         }
         let named = text.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"));

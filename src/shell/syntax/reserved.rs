@@ -1,6 +1,8 @@
 //! Reserved words, and where a list ends.
 #![forbid(unsafe_code)]
 
+use std::ops::Deref;
+
 use super::source::Parser;
 
 /// What ends a list.
@@ -19,17 +21,40 @@ pub(super) enum End {
 /// The longest word that could be reserved, and some more.
 const LONGEST_RESERVED: usize = 16;
 
+/// A word that may be reserved. It is looked for before every command.
+#[derive(Default)]
+pub(super) struct Short {
+    bytes: [u8; LONGEST_RESERVED],
+    length: usize,
+}
+
+impl Short {
+    /// Adds a byte, if it is still short.
+    fn push(&mut self, byte: u8) -> Option<()> {
+        *self.bytes.get_mut(self.length)? = byte;
+        self.length += 1;
+        Some(())
+    }
+}
+
+impl Deref for Short {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 impl Parser<'_> {
     /// The next word, if it has only plain characters and is short: what may be a reserved word, with the place behind it.
-    fn plain(&self) -> Option<(Vec<u8>, usize)> {
-        let (mut word, mut at) = (Vec::new(), self.at);
+    fn plain(&self) -> Option<(Short, usize)> {
+        let (mut word, mut at) = (Short::default(), self.at);
         loop {
             at = self.over_continuations(at);
             match self.source.get(at) {
                 None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')') => break,
                 Some(b'\'' | b'"' | b'`' | b'$' | b'\\') => return None,
-                Some(_) if word.len() == LONGEST_RESERVED => return None,
-                Some(byte) => word.push(*byte),
+                Some(byte) => word.push(*byte)?,
             }
             at += 1;
         }
@@ -37,13 +62,13 @@ impl Parser<'_> {
     }
 
     /// The next word, if it may be a reserved one.
-    pub(super) fn reserved(&mut self) -> Vec<u8> {
+    pub(super) fn reserved(&mut self) -> Short {
         self.plain().map(|(word, _)| word).unwrap_or_default()
     }
 
     pub(super) fn eat_word(&mut self, wanted: &[u8]) -> bool {
         match self.plain() {
-            Some((word, at)) if word == wanted => {
+            Some((word, at)) if *word == *wanted => {
                 self.at = at;
                 true
             }
@@ -64,8 +89,8 @@ impl Parser<'_> {
             (None, _) => true,
             (_, End::Nothing) => false,
             (Some(next), End::Parenthesis) => next == b')',
-            (_, End::Words(words)) => words.contains(&self.reserved().as_slice()),
-            (_, End::Arm) => self.sees(b";;") || self.sees(b";&") || self.sees(b";|") || self.reserved() == b"esac",
+            (_, End::Words(words)) => words.contains(&&*self.reserved()),
+            (_, End::Arm) => self.sees(b";;") || self.sees(b";&") || self.sees(b";|") || *self.reserved() == *b"esac",
         }
     }
 }

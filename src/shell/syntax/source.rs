@@ -1,6 +1,8 @@
 //! The place in the text, and what comes next there. A backslash before a newline is nothing, nearly everywhere.
 #![forbid(unsafe_code)]
 
+use std::ops::Range;
+
 use super::DEEPEST;
 use super::here::Pending;
 
@@ -13,13 +15,15 @@ pub(super) struct Parser<'a> {
     pub(super) pending: Vec<Pending>,
     /// How many bytes may still be looked at in deciding what `((` is.
     pub(super) ahead_left: usize,
+    /// Where it was last seen that there are only bytes of names.
+    named: Range<usize>,
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn new(source: &'a [u8], depth: usize) -> Self {
         // Strings that are passed to a shell hold no NUL; what a shell does with one in a file differs.
         let complete = !source.contains(&0);
-        Self { source, at: 0, depth, complete, pending: Vec::new(), ahead_left: source.len() * 16 }
+        Self { source, at: 0, depth, complete, pending: Vec::new(), ahead_left: source.len() * 16, named: 0..0 }
     }
 
     /// Not understood: from here on there is only the end.
@@ -79,10 +83,33 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn over_continuations(&self, mut at: usize) -> usize {
-        while self.source[at.min(self.source.len())..].starts_with(b"\\\n") {
+        while self.source.get(at) == Some(&b'\\') && self.source.get(at + 1) == Some(&b'\n') {
             at += 2;
         }
         at
+    }
+
+    /// Where the bytes of a name end that begin here. They are looked at once, however often they are asked for.
+    pub(super) fn name_end(&mut self, at: usize) -> usize {
+        if !self.named.contains(&at) {
+            let rest = &self.source[at..];
+            self.named = at..at + rest.iter().position(|byte| !in_name(*byte)).unwrap_or(rest.len());
+        }
+        self.named.end
+    }
+
+    /// The bytes from here on that mean nothing but themselves in any word: letters, digits, and what stands in paths.
+    pub(super) fn plain_run(&mut self) -> &'a [u8] {
+        let from = self.name_end(self.at);
+        let rest = &self.source[from..];
+        let end = from + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+        &self.source[self.at..end]
+    }
+
+    /// The bytes from here on that are none of these.
+    pub(super) fn run_to(&self, stops: &[u8; 4]) -> &'a [u8] {
+        let rest = &self.source[self.at..];
+        &rest[..rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len())]
     }
 
     /// Steps over blanks and a comment. Only where a word may start.
@@ -110,6 +137,11 @@ impl<'a> Parser<'a> {
         self.at += 1;
         self.bodies();
     }
+}
+
+/// Whether a byte means nothing but itself, in words, in patterns, and behind whatever stands before it.
+pub(super) fn is_plain(byte: u8) -> bool {
+    in_name(byte) || matches!(byte, b'-' | b'.' | b'/' | b'%') || !byte.is_ascii()
 }
 
 /// Whether a byte may stand in a variable's name.

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use super::pattern;
-use super::quote::push;
+use super::quote::{push, push_all};
 use super::reserved::End;
-use super::source::{Parser, in_name};
+use super::source::{Parser, in_name, is_plain};
 use super::tree::{Piece, Raw};
 
 impl Parser<'_> {
@@ -74,6 +74,11 @@ impl Parser<'_> {
             b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b',' => {
                 self.at += 1;
                 pieces.push(Piece::Special(byte));
+            }
+            _ if is_plain(byte) => {
+                let run = self.plain_run();
+                self.at += run.len();
+                push_all(pieces, run, false);
             }
             _ => self.common(byte, pieces),
         }

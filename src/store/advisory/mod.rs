@@ -178,6 +178,8 @@ impl AdvisoryStore {
             reclaimed: Vec::new(),
             adopted: Vec::new(),
             carried: marks.iter().map(Mark::debt).collect(),
+            heads: Some(vec![None; request.files.len()]),
+            words: Vec::new(),
         })
     }
 }

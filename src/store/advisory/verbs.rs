@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use crate::store::{
-    Acquisition, Blocker, Claim, Distance, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, LeaseView,
-    Mode, PastLease, Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt,
-    Theft,
+    Acquisition, Blocker, Claim, Contents, Distance, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding,
+    LeaseView, Mode, PastLease, Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError,
+    StoredReceipt, Theft,
 };
 use crate::terms::{GrantId, Resource, Scope};
 
@@ -183,6 +183,15 @@ impl Store for AdvisoryStore {
     }
 
     fn receipts(&mut self, _scope: &Scope, _path: &str, _limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn receipts_of(
+        &mut self,
+        _scope: &Scope,
+        _contents: &Contents,
+        _limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError> {
         Ok(Vec::new())
     }
 }

@@ -11,8 +11,9 @@ use crate::store::{
     Acquisition, Ahead, Became, Blocker, FileRecord, Granted, Live, Release, Renewal, Revocation, StoreError,
     Unsettled, Victim,
 };
-use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope};
+use crate::terms::{Digest, FencingToken, GrantId, Resource, ResourceName, Scope};
 
+use super::board::Left;
 use super::seen::Seen;
 
 /// A value that we never write. What it is stays out of the error.
@@ -105,6 +106,12 @@ pub(super) enum Acquired {
         carried: Vec<Owed>,
         reclaimed: Vec<String>,
         adopted: Vec<Named>,
+        /// A schema of before does not say it.
+        #[serde(default)]
+        heads: Option<Vec<Option<String>>>,
+        /// Most have none, and a schema of before never.
+        #[serde(default)]
+        words: Vec<Left>,
     },
     Busy {
         blockers: Vec<InTheWay>,
@@ -116,7 +123,7 @@ pub(super) enum Acquired {
 impl Acquired {
     pub(super) fn read(self) -> Result<Acquisition, StoreError> {
         Ok(match self {
-            Self::Granted { tokens, lasts_ms, unsettled, carried, reclaimed, adopted } => {
+            Self::Granted { tokens, lasts_ms, unsettled, carried, reclaimed, adopted, heads, words } => {
                 let token = |it: Token| Ok((resource(&it.name, it.scope)?, FencingToken(it.token)));
                 Acquisition::Granted(Granted {
                     tokens: tokens.into_iter().map(token).collect::<Result<_, StoreError>>()?,
@@ -125,6 +132,8 @@ impl Acquired {
                     reclaimed: reclaimed.iter().map(|it| uuid(it).map(GrantId)).collect::<Result<_, _>>()?,
                     adopted: adopted.into_iter().map(|it| resource(&it.name, it.scope)).collect::<Result<_, _>>()?,
                     carried: carried.into_iter().map(Owed::read).collect::<Result<_, _>>()?,
+                    heads: heads.map(|heads| heads.into_iter().map(|head| head.map(Digest::from)).collect()),
+                    words: words.into_iter().map(Left::read).collect(),
                 })
             }
             Self::Busy { blockers, ahead, deadlock } => {

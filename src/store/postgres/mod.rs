@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `schema`, `setup` | the text of the protocol; making it, comparing it |
 //! | `address`, `tls`, `via` | connection strings as libpq reads them; the way there, protected; through ssh |
+//! | `board` | sessions, words, counts |
 //! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
@@ -18,6 +19,7 @@
 
 pub mod address;
 mod answer;
+mod board;
 mod call;
 mod connector;
 mod fault;
@@ -35,15 +37,15 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt, Release, Renewal,
-    Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt,
+    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
 use connector::At;
 pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
-pub use schema::{Schema, SchemaNameError};
+pub use schema::{Before, Schema, SchemaNameError};
 pub use setup::Difference;
 
 /// The store on a PostgreSQL server.
@@ -98,6 +100,10 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
+    fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
     }
 
@@ -172,6 +178,16 @@ impl Store for PostgresStore {
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
         let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
         let rows: Vec<seen::Link> = self.ask(call, limit)?;
+        Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+
+    fn receipts_of(
+        &mut self,
+        scope: &Scope,
+        contents: &Contents,
+        limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError> {
+        let rows: Vec<seen::Link> = self.ask(words::receipts_of(scope, contents.bounded()?), limit)?;
         Ok(rows.into_iter().map(seen::Link::read).collect())
     }
 }

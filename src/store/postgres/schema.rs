@@ -6,20 +6,25 @@
 
 use std::fmt;
 
+use crate::terms::Scope;
+
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 5] = [
     include_str!("schema/0001_ledger.sql"),
     include_str!("schema/0002_waits.sql"),
     include_str!("schema/0003_ways_to_end.sql"),
+    include_str!("schema/0004_receipts_by_content.sql"),
+    include_str!("schema/0005_board.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.
-const FUNCTIONS: [&str; 17] = [
+const FUNCTIONS: [&str; 19] = [
     include_str!("schema/rows.sql"),
     include_str!("schema/arguments.sql"),
     include_str!("schema/debt.sql"),
     include_str!("schema/nest.sql"),
     include_str!("schema/queue.sql"),
+    include_str!("schema/chain.sql"),
     include_str!("schema/grant.sql"),
     include_str!("schema/acquire.sql"),
     include_str!("schema/request.sql"),
@@ -30,9 +35,13 @@ const FUNCTIONS: [&str; 17] = [
     include_str!("schema/views.sql"),
     include_str!("schema/waits.sql"),
     include_str!("schema/sessions.sql"),
+    include_str!("schema/board.sql"),
     include_str!("schema/upkeep.sql"),
     include_str!("schema/moving.sql"),
 ];
+
+/// The tables of before as views, for a change-over; not part of the protocol.
+const COMPAT: &str = include_str!("schema/compat.sql");
 
 const BEGIN: &str = include_str!("schema/begin.sql");
 const FINISH: &str = include_str!("schema/finish.sql");
@@ -48,6 +57,17 @@ pub struct Schema {
     name: String,
     /// What a later program adds to the tables.
     later: Option<String>,
+}
+
+/// Where the tables of before were, and what their names without a scope mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Before {
+    /// Their schema: letters, digits and `_`.
+    pub schema: String,
+    /// The repository of `sops:`, `rotation:` and `zone:`.
+    pub scope: Scope,
+    /// The engine of `container:`.
+    pub containers: Scope,
 }
 
 /// Not a name for a schema of ours.
@@ -102,6 +122,19 @@ impl Schema {
     #[must_use]
     pub fn sql(&self) -> String {
         format!("begin;\n\n{}\n\n{}\n\ncommit;\n", self.begins(), self.steps_from(0))
+    }
+
+    /// The SQL that makes the tables of before as views over this schema, `place` being where they were.
+    #[must_use]
+    pub fn compat(&self, place: &Before) -> String {
+        let literal = |scope: &Scope| format!("'{}'", scope.0.replace('\'', "''"));
+        let text = COMPAT.replace("@lends@", self.lends().trim()).replace("@returns@", self.returns().trim());
+        // Order: scopes last; nothing in them is a placeholder of ours.
+        self.filled(&text)
+            .replace("@outer@", &format!("\"{}\"", place.schema))
+            .replace("@in@", &place.schema)
+            .replace("@scope@", &literal(&place.scope))
+            .replace("@containers@", &literal(&place.containers))
     }
 
     /// The first part of an application, inside a transaction.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::store::{
-    Claim, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt, Request,
-    Settlement, StoreError, Theft,
+    Claim, Contents, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt,
+    Request, Settlement, StoreError, Theft,
 };
-use crate::terms::{Digest, Resource};
+use crate::terms::{Digest, Resource, Scope};
 
 use super::call::Call;
 
@@ -199,6 +199,14 @@ pub(super) fn leases(of: Option<&[Resource]>) -> Call {
         Some(of) => call.json("resources", &resources(of)),
         None => call,
     }
+}
+
+pub(super) fn receipts_of(scope: &Scope, contents: &Contents) -> Call {
+    let digests = contents.digests.iter().map(Digest::as_str).collect();
+    Call::new("receipts_of_v1")
+        .text("scope", Some(&scope.0))
+        .json("digests", &digests)
+        .json("blobs", &contents.blobs.iter().map(String::as_str).collect())
 }
 
 pub(super) fn history(filter: &HistoryFilter) -> Call {

@@ -9,6 +9,8 @@ use rusqlite::Connection;
 use crate::store::{Acquisition, Blocker, Claim, Granted, Mode, Request, StoreError};
 use crate::terms::{FencingToken, GrantId, Resource};
 
+use super::board;
+use super::chain;
 use super::cycle;
 use super::debt;
 use super::fate::{Fate, fate};
@@ -54,7 +56,7 @@ fn under_lock(connection: &Connection, request: &Request, now: &Now) -> Result<A
     }
     let situation = Situation::of(connection, request, now)?;
     if situation.is_read_back() {
-        return situation.read_back(now);
+        return situation.read_back(connection, request, now);
     }
     for ticket in &situation.silent {
         queue::remove(connection, ticket.id)?;
@@ -241,8 +243,9 @@ impl Situation {
         self.wanted.iter().any(|it| it.fate() == Some(Fate::Blocks) && matches!(it.nest, Standing::MayJoin(_)))
     }
 
-    fn read_back(&self, now: &Now) -> Result<Acquisition, Fault> {
+    fn read_back(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let mut granted = nothing(Duration::MAX);
+        granted.heads = Some(chain::heads(connection, &request.files)?);
         for (row, _) in self.wanted.iter().filter_map(|it| it.row.as_ref()) {
             granted.tokens.push((row.resource.clone(), FencingToken(row.token)));
             granted.lasts = granted.lasts.min(row.expires_in(now).unwrap_or(span(row.ttl_ms)));
@@ -260,6 +263,7 @@ impl Situation {
     fn grant(&self, connection: &Connection, request: &Request, now: &Now) -> Result<Acquisition, Fault> {
         let lasts = request.first_grant.min(request.ttl);
         let mut granted = nothing(lasts);
+        granted.heads = Some(chain::heads(connection, &request.files)?);
         for wanted in &self.wanted {
             if let (Some((row, Fate::Join)), Standing::MayJoin(below)) = (&wanted.row, &wanted.nest) {
                 nest::join(connection, row, *below, request)?;
@@ -284,11 +288,21 @@ impl Situation {
         if let Some(ticket) = &self.mine {
             queue::remove(connection, ticket.id)?;
         }
+        granted.words = board::heard(connection, request.owner.session)?;
         Ok(Acquisition::Granted(granted))
     }
 }
 
 /// A grant of no resource yet.
 fn nothing(lasts: Duration) -> Granted {
-    Granted { tokens: vec![], lasts, unsettled: vec![], reclaimed: vec![], adopted: vec![], carried: vec![] }
+    Granted {
+        tokens: vec![],
+        lasts,
+        unsettled: vec![],
+        reclaimed: vec![],
+        adopted: vec![],
+        carried: vec![],
+        heads: None,
+        words: vec![],
+    }
 }

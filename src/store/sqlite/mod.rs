@@ -11,12 +11,15 @@
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
 //! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
 //! | `fate` | what a live lease means to who asks (pure) |
-//! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views` | the trait, verb by verb |
+//! | `acquire`, `grant`, `renew`, `settle`, `revoke`, `forced`, `views`, `chain` | the trait, verb by verb |
+//! | `board` | sessions, words, counts |
 //! | `upkeep`, `moving` | prune, epoch, move |
 //! | `fault`, `damage` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod board;
+mod chain;
 mod cycle;
 mod damage;
 mod debt;
@@ -47,8 +50,8 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt, Release, Renewal,
-    Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt,
+    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use ledger::Ledger;
 
@@ -93,6 +96,10 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn upkeep(&mut self) -> Option<&mut dyn Upkeep> {
+        Some(self)
+    }
+
+    fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
     }
 
@@ -147,6 +154,16 @@ impl Store for SqliteStore {
     }
 
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
-        self.ledger.read(limit, |connection, _| views::receipts(connection, scope, path))
+        self.ledger.read(limit, |connection, _| chain::receipts(connection, scope, path))
+    }
+
+    fn receipts_of(
+        &mut self,
+        scope: &Scope,
+        contents: &Contents,
+        limit: Duration,
+    ) -> Result<Vec<StoredReceipt>, StoreError> {
+        let contents = contents.bounded()?;
+        self.ledger.read(limit, |connection, _| chain::receipts_of(connection, scope, contents))
     }
 }

@@ -13,7 +13,7 @@ use crate::store::upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Livin
 use super::fault::Fault;
 use super::ledger::{Now, ms};
 use super::row::{self, Row};
-use super::{SqliteStore, moving};
+use super::{SqliteStore, board, moving};
 
 impl Upkeep for SqliteStore {
     fn init(&mut self, limit: Duration) -> Result<Initialised, StoreError> {
@@ -136,6 +136,7 @@ fn prune(connection: &Connection, what: &Prune, now: &Now) -> Result<Pruned, Fau
     let leases = connection.execute(OLD, (before, what.keep))?;
     let receipts = connection.execute(TOLD, (before, what.keep))?;
     if !what.dry_run {
+        board::prune(connection, what, now)?;
         connection.execute_batch(
             "delete from receipts where id in (select id from old_receipts);
              delete from left_joins where lease in (select id from old_leases);

@@ -1,10 +1,10 @@
-//! What people see: live leases, history, chains of receipts.
+//! What people see: live leases, history.
 #![forbid(unsafe_code)]
 
 use rusqlite::{Connection, Row as SqlRow};
 
 use crate::store::door::shown;
-use crate::store::{Ended, HistoryFilter, LeaseView, PastLease, StoredReceipt};
+use crate::store::{Ended, HistoryFilter, LeaseView, PastLease};
 use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
 use super::fault::Fault;
@@ -79,32 +79,6 @@ fn past(row: &SqlRow<'_>) -> rusqlite::Result<PastLease> {
 fn ended(word: &str) -> Ended {
     let all = [Ended::Completed, Ended::Failed, Ended::Expired, Ended::Stolen, Ended::HumanAction];
     all.into_iter().find(|ended| ended.as_str() == word).unwrap_or(Ended::Failed)
-}
-
-/// The chain of one path, newest first.
-pub(super) fn receipts(connection: &Connection, scope: &Scope, path: &str) -> Result<Vec<StoredReceipt>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at from receipts \
-         where scope = ?1 and path = ?2 order by id desc",
-    )?;
-    let chain = statement.query_map((&scope.0, path), |row| {
-        let text = |column: &str| row.get::<_, String>(column).map(|text| shown(&text));
-        Ok(StoredReceipt {
-            scope: Scope(row.get("scope")?),
-            path: row.get("path")?,
-            base: row.get::<_, Option<String>>("base")?.map(Digest::from),
-            new: Digest::from(row.get::<_, String>("new")?),
-            blob: row.get("blob")?,
-            branch: row.get("branch")?,
-            host: text("host")?,
-            worktree: row.get("worktree")?,
-            token: FencingToken(row.get("token")?),
-            holder: text("holder")?,
-            kind: text("kind")?,
-            at: row.get("at")?,
-        })
-    })?;
-    Ok(chain.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Those of these grants that a live row, a join, a ticket or an unproven debt names.

@@ -95,7 +95,8 @@ impl Timer {
             None => libc::timespec { tv_sec: 0, tv_nsec: 0 },
             // A value of zero would disarm.
             Some(Moment(at)) => libc::timespec {
-                tv_sec: libc::time_t::try_from(at.as_secs()).unwrap_or(libc::time_t::MAX),
+                // Far enough, and in range wherever the type is narrow; its name is another one on every C library.
+                tv_sec: at.as_secs().try_into().unwrap_or(i32::MAX.into()),
                 tv_nsec: libc::c_long::from(at.subsec_nanos().max(1).cast_signed()),
             },
         };

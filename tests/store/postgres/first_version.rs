@@ -28,6 +28,8 @@ fn an_upgrade_costs_nobody_a_lease_or_a_place() {
     lab.cluster().sql(&format!(
         "drop trigger note_wait on {schema}.tickets; drop view {schema}.waited; drop function {schema}.note_wait();
          drop table {schema}.waits; alter table {schema}.tickets drop column since; drop table {schema}.left_joins;
+         drop index {schema}.receipt_new; drop index {schema}.receipt_blob;
+         drop table {schema}.sessions; drop table {schema}.words; drop table {schema}.tally;
          drop view {schema}.live; alter table {schema}.leases drop column ask;
          update {schema}.meta set value = '1' where key = 'version'"
     ));

@@ -99,7 +99,8 @@ impl Drop for Lab {
         }
         let name = &self.schema;
         let emptied = self.cluster().try_sql(&format!(
-            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.left_joins, {name}.receipts, {name}.resources, {name}.waits;
+            "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.left_joins, {name}.receipts, {name}.resources, {name}.waits,
+               {name}.sessions, {name}.words, {name}.tally;
              update lab.clocks set at = '2026-11-20' where schema = '{name}'"
         ));
         if emptied.is_ok() {

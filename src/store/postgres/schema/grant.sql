@@ -75,7 +75,7 @@ create or replace function @schema@.give(
 ) returns jsonb language plpgsql volatile as $body$
 declare
   answer jsonb := jsonb_build_object('answer', 'granted', 'lasts_ms', lasts, 'tokens', '[]'::jsonb, 'unsettled', '[]'::jsonb,
-    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb);
+    'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb, 'heads', @schema@.heads(q.files));
   n @schema@.leases%rowtype;
 begin
   if (select count(*) >= 10000 from (
@@ -105,5 +105,8 @@ begin
       answer := @schema@.told(answer, n.debt, n.name, n.scope);
     end if;
   end loop;
+  if exists (select 1 from @schema@.words w where w.session = q.session) then
+    answer := answer || jsonb_build_object('words', @schema@.heard(q.session));
+  end if;
   return answer;
 end $body$;

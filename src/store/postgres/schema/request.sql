@@ -71,7 +71,7 @@ begin
     before := case when waited_for then @schema@.ahead(names, scopes, ours, above, place, t) else '{}' end;
 
     if 'ours' = all (fates) then
-      return @schema@.read_back(live, t);
+      return @schema@.read_back(live, t) || jsonb_build_object('heads', @schema@.heads(q.files));
     end if;
     if cardinality(before) = 0 and not fates && array['blocks', 'ours'] then
       continue when pass = 1;

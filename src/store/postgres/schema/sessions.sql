@@ -145,5 +145,9 @@ begin
     released := released || jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token);
     perform @schema@.tell(l.name, l.scope);
   end loop;
+  -- Off the board, unless it goes on.
+  if not stayed @> '[{"because": "running"}]' then
+    update @schema@.sessions s set ended_at = t, seen_at = t where s.session = end_session_v1.session and s.ended_at is null;
+  end if;
   return jsonb_build_object('answer', 'ended', 'released', released, 'stayed', stayed);
 end $body$;

@@ -23,6 +23,7 @@ begin
      and (x.lease = any (old) or not exists (select 1 from @schema@.leases l where l.id = x.lease));
   select count(*) into waited from @schema@.waits w where w.until < before;
   if not dry then
+    perform @schema@.keep_count(old, before);
     delete from @schema@.receipts r where r.id = any (told);
     delete from @schema@.left_joins j where j.lease = any (old);
     delete from @schema@.leases l where l.id = any (old) and l.ended_at is not null;

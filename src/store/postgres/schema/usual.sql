@@ -52,10 +52,13 @@ create or replace function @schema@.take_free(
     where not exists (select 1 from @schema@.leases x where x.name = of_name and x.scope = of_scope and x.ended_at is null)
       and not exists (select 1 from @schema@.ticket_resources x where x.name = of_name and x.scope = of_scope)
       and not exists (select 1 from @schema@.leases x where x.session = of_session and x.ended_at is null offset 9999)
+      -- Nor has anybody left a word for this session.
+      and not exists (select 1 from @schema@.words x where x.session = of_session)
     returning 1)
   select jsonb_build_object('answer', 'granted', 'lasts_ms', lasts,
     'tokens', jsonb_build_array(jsonb_build_object('name', of_name, 'scope', of_scope, 'token', of_token)),
-    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb)
+    'unsettled', '[]'::jsonb, 'carried', '[]'::jsonb, 'reclaimed', '[]'::jsonb, 'adopted', '[]'::jsonb,
+    'heads', case when files = '[]' then files else @schema@.heads(files) end)
   from entered
 $body$;
 

@@ -39,16 +39,6 @@ begin
            order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
 end $body$;
 
--- The chain of one path, newest first.
-create or replace function @schema@.receipts_v1(scope text, path text, most integer default 100000) returns jsonb
-language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
-  select coalesce(jsonb_agg(jsonb_build_object('scope', x.scope, 'path', x.path, 'base', x.base, 'new', x.new, 'blob', x.blob,
-      'branch', x.branch, 'host', x.host, 'worktree', x.worktree, 'token', x.token, 'holder', x.holder, 'kind', x.kind,
-      'at', @schema@.ms(x.at)) order by x.id desc), '[]')
-    from (select r.* from @schema@.receipts r where r.scope = receipts_v1.scope and r.path = receipts_v1.path
-           order by r.id desc limit most) x
-$body$;
-
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.
 create or replace function @schema@.standing_v1(grants uuid[]) returns jsonb
 language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$

@@ -1,6 +1,9 @@
 //! `locked status`: the board.
 #![forbid(unsafe_code)]
 
+mod ping;
+mod prometheus;
+
 use serde_json::{Value, json};
 
 use crate::clock::Clock as _;
@@ -10,26 +13,47 @@ use crate::run::Context;
 use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
+use super::RunOptions;
 use super::front::print;
 use super::table::table;
 use super::verbs::Status;
 use super::world::{CALL, down, store_of};
 
-/// A lease, and whether its holder lives.
-pub(super) type Seen = (LeaseView, &'static str);
+/// `--stalled` found something, as grep says that it found nothing: no failure of ours.
+const STALLED: i32 = 1;
 
-pub(super) fn status(context: &Context, verb: &Status) -> Exit {
+/// A lease, whether its holder lives, and what its session is called, if it has begun.
+pub(super) struct Seen {
+    pub(super) lease: LeaseView,
+    pub(super) alive: &'static str,
+    name: Option<String>,
+}
+
+pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> Exit {
+    if !verb.ping.is_empty() {
+        return ping::ping(context, options, verb);
+    }
     if verb.watch {
         return super::watch::watch(context, verb);
     }
     let (state, mut store) = match store_of(context) {
         Ok(opened) => opened,
+        Err(exit) if verb.format.as_deref() == Some("prometheus") => {
+            let _status_of_the_store = print(prometheus::DOWN);
+            return exit;
+        }
         Err(exit) => return exit,
     };
-    match look(context, verb, &state, store.as_mut()) {
-        Ok(seen) if verb.json => print(&format!("{:#}", objects(&seen, context))),
-        Ok(seen) => print(&rows(&seen)),
-        Err(error) => down(&error),
+    let form = if verb.json { "json" } else { verb.format.as_deref().unwrap_or("table") };
+    let shown = match (form, look(context, verb, &state, store.as_mut())) {
+        ("prometheus", looked) => return prometheus::print_figures(looked, store.as_mut()),
+        (_, Err(error)) => return down(&error),
+        ("json", Ok(seen)) => (print(&format!("{:#}", objects(&seen, context))), seen.is_empty()),
+        (_, Ok(seen)) => (print(&rows(&seen)), seen.is_empty()),
+    };
+    match shown {
+        (Exit::OK, false) if verb.stalled.is_some() => Exit::Code(STALLED),
+        (exit, _) => exit,
     }
 }
 
@@ -44,19 +68,25 @@ pub(super) fn look(
     let mut leases = store.leases(None, CALL)?;
     leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
     leases.retain(|lease| verb.stalled.is_none_or(|stalled| lease.idle >= stalled));
-    let alive = |lease: LeaseView| {
-        let alive = super::alive::alive(state, &host_id, &lease);
-        (lease, alive)
+    // A store of before has no board; its leases are shown all the same.
+    let sessions = match store.board() {
+        Some(board) if !leases.is_empty() => board.sessions(CALL).unwrap_or_default(),
+        _ => Vec::new(),
     };
-    Ok(leases.into_iter().map(alive).collect())
+    let names = super::session::names(sessions);
+    let seen = |lease: LeaseView| {
+        let alive = super::alive::alive(state, &host_id, &lease);
+        Seen { name: names.get(&lease.session).cloned(), lease, alive }
+    };
+    Ok(leases.into_iter().map(seen).collect())
 }
 
 /// The board for programs.
 pub(super) fn objects(seen: &[Seen], context: &Context) -> Value {
-    Value::Array(seen.iter().map(|(lease, alive)| object(lease, alive, context)).collect())
+    Value::Array(seen.iter().map(|seen| object(seen, context)).collect())
 }
 
-fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
+fn object(Seen { lease, alive, name }: &Seen, context: &Context) -> Value {
     let left = lease.expires_in.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX));
     json!({
         "scope": lease.resource.scope.to_string(),
@@ -78,6 +108,7 @@ fn object(lease: &LeaseView, alive: &str, context: &Context) -> Value {
         "takeable": lease.takeable,
         "ask": lease.ask,
         "reason": lease.reason,
+        "session_name": name,
     })
 }
 
@@ -85,6 +116,7 @@ fn state(lease: &LeaseView) -> String {
     match lease.state {
         _ if lease.takeable && !lease.ask => "kept, free to take".to_owned(),
         LeaseState::Expired if lease.ask => "expired, asks a person".to_owned(),
+        LeaseState::Remote => "may still be running".to_owned(),
         state => state.as_str().to_owned(),
     }
 }
@@ -94,14 +126,16 @@ pub(super) fn rows(leases: &[Seen]) -> String {
     if leases.is_empty() {
         return "no live leases".to_owned();
     }
-    let head = ["RESOURCE", "HOLDER", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"]
+    let head = ["RESOURCE", "HOLDER", "HOST", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"]
         .map(str::to_owned)
         .to_vec();
     let mut rows = vec![head];
-    for (lease, alive) in leases {
+    for Seen { lease, alive, name } in leases {
+        let called = name.as_ref().map_or_else(String::new, |name| format!(", {name}"));
         rows.push(vec![
             lease.resource.name.to_string(),
-            format!("{} ({})", lease.session, lease.label),
+            format!("{} ({}{called})", lease.session, lease.label),
+            lease.host.clone(),
             state(lease),
             clock_time(lease.acquired_at),
             lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),

@@ -1,17 +1,25 @@
-//! `locked history`: the ledger, newest first.
+//! `locked history`: the ledger, newest first; or as lanes over time, in the terminal and as a page.
 #![forbid(unsafe_code)]
+
+mod lanes;
+mod page;
+mod timeline;
+
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
-use crate::report::{day_and_time, rough_span};
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::report::{day_and_time, misuse, rough_span};
 use crate::run::Context;
-use crate::store::{HistoryFilter, PastLease};
+use crate::store::{HistoryFilter, PastLease, Store, StoreError};
 
-use super::front::print;
+use super::front::{print, refuse};
 use super::table::table;
 use super::verbs::History;
 use super::world::{CALL, down, store_of};
+use lanes::Lanes;
 
 pub(super) fn history(context: &Context, verb: &History) -> Exit {
     let filter = HistoryFilter {
@@ -23,12 +31,52 @@ pub(super) fn history(context: &Context, verb: &History) -> Exit {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
+    if verb.timeline || verb.html.is_some() {
+        return over_time(context, verb, &filter, store.as_mut()).unwrap_or_else(|error| down(&error));
+    }
     match store.history(&filter, CALL).map(last_ended_first) {
         Ok(past) if verb.json => print(&format!("{:#}", Value::Array(past.iter().map(object).collect()))),
         Ok(past) if past.is_empty() => print("no ended leases"),
         Ok(past) => print(&rows(&past)),
         Err(error) => down(&error),
     }
+}
+
+/// What was held and what is held, as lanes.
+fn over_time(
+    context: &Context,
+    verb: &History,
+    filter: &HistoryFilter,
+    store: &mut dyn Store,
+) -> Result<Exit, StoreError> {
+    let past = store.history(filter, CALL)?;
+    let mut live = store.leases(None, CALL)?;
+    live.retain(|lease| verb.resource.as_ref().is_none_or(|name| *name == lease.resource.name));
+    let now = context.clock.wall_ms();
+    let lanes = Lanes::of(&past, &live, now);
+    Ok(match (&verb.html, &lanes) {
+        (Some(file), lanes) if file.as_os_str() == "-" => print(page::page(lanes.as_ref(), now).trim_end()),
+        (Some(file), lanes) => write(context, file, &page::page(lanes.as_ref(), now)),
+        (None, Some(lanes)) => print(&timeline::timeline(lanes, columns(context))),
+        (None, None) => print("no leases"),
+    })
+}
+
+fn write(context: &Context, file: &Path, page: &str) -> Exit {
+    let file = context.invocation.cwd.join(file);
+    match std::fs::write(&file, page) {
+        Ok(()) => Exit::OK,
+        Err(error) => {
+            let what = format!("{} cannot be written: {error}", file.display());
+            refuse(&misuse(&what, "name a file in a directory of yours"), exit::USAGE)
+        }
+    }
+}
+
+/// As wide as the shell says that the terminal is (`COLUMNS`), within reason.
+fn columns(context: &Context) -> u32 {
+    let said = context.invocation.var("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    said.unwrap_or(100).clamp(40, 300)
 }
 
 /// What one command held ends in one moment, and in the reverse of the order in which it was taken: the first by its

@@ -1,0 +1,158 @@
+//! The door to git: its plumbing alone, in the environment as it is. A hook is told by that which index is meant, and a
+//! receiving repository where the new objects are kept for now. Nothing is fetched, nothing is written, nobody is asked.
+#![forbid(unsafe_code)]
+
+mod objects;
+mod spawn;
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::change::{self, Change, Commit, HEADER, Kind};
+use crate::git::{GitError, path_from};
+
+/// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
+const MOST_COMMITS: &str = "--max-count=20000";
+
+/// Every option of a raw listing that [`change`] reads.
+const RAW: &[&str] = &["-r", "--raw", "-z", "--no-renames", "--no-abbrev"];
+
+/// A version of a tree.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tree<'a> {
+    /// What is staged.
+    Index,
+    /// Of this commit.
+    Of(&'a str),
+}
+
+/// The repository that git finds from a directory.
+#[derive(Debug, Clone)]
+pub struct Door {
+    directory: PathBuf,
+}
+
+impl Door {
+    /// From this directory, which must exist.
+    #[must_use]
+    pub fn at(directory: &Path) -> Self {
+        Self { directory: directory.to_owned() }
+    }
+
+    /// The root of the working tree; none in a bare repository.
+    ///
+    /// # Errors
+    /// git cannot be started.
+    pub fn root(&self) -> Result<Option<PathBuf>, GitError> {
+        let told = self.maybe("rev-parse", ["--show-toplevel"])?;
+        Ok(told.map(|told| path_from(told.strip_suffix(b"\n").unwrap_or(&told))).filter(|root| root.is_absolute()))
+    }
+
+    /// The commit that a name leads to; none when it leads to none.
+    ///
+    /// # Errors
+    /// git cannot be started.
+    pub fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        let told =
+            self.maybe("rev-parse", ["--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])?;
+        Ok(told.map(|told| String::from_utf8_lossy(&told).trim().to_owned()))
+    }
+
+    /// What the commit that is being made will have as parents. A merge that git makes by itself has not noted the other
+    /// side yet when it asks the hook; it names it in the environment, whose `NAME=value` are `variables`: `GITHEAD_OBJECT=…`.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn parents<'a>(&self, variables: impl Iterator<Item = &'a OsStr>) -> Result<Vec<String>, GitError> {
+        let mut parents: Vec<String> = self.commit("HEAD")?.into_iter().collect();
+        let merging = self.ask("rev-parse", ["--git-path", "MERGE_HEAD"], "to find what is merged")?;
+        let merging = self.directory.join(path_from(merging.strip_suffix(b"\n").unwrap_or(&merging)));
+        let noted = std::fs::read_to_string(merging).unwrap_or_default();
+        let named = variables.filter_map(|name| name.to_str()?.strip_prefix("GITHEAD_")?.split('=').next());
+        for other in noted.lines().chain(named) {
+            if other.bytes().all(|byte| byte.is_ascii_hexdigit()) && !parents.iter().any(|parent| parent == other) {
+                parents.push(other.to_owned());
+            }
+        }
+        Ok(parents)
+    }
+
+    /// What is staged and in none of these, against each of them.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn staged(&self, parents: &[String]) -> Result<Vec<Vec<Change>>, GitError> {
+        const NEED: &str = "to read the index";
+        let empty = || self.ask("hash-object", ["-t", "tree", "--stdin"], NEED);
+        let nothing = if parents.is_empty() { vec![text(&empty()?)] } else { Vec::new() };
+        let against = |parent: &String| {
+            // What is only intended to be added is not committed.
+            let args =
+                ["--cached", "--ita-invisible-in-index"].iter().chain(RAW).copied().chain(["--end-of-options", parent]);
+            Ok(change::changes(&self.ask("diff-index", args, NEED)?))
+        };
+        parents.iter().chain(&nothing).map(against).collect()
+    }
+
+    /// The commits that these words of `rev-list` name, parents first, each with what it changed against all of its parents.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails: a word names no commit.
+    pub(super) fn commits(&self, words: &[String]) -> Result<Vec<Commit>, GitError> {
+        let list = ["--topo-order", "--reverse"];
+        let args = RAW.iter().copied().chain(["-c", "--root", "--always", HEADER]);
+        let list = list.iter().copied().chain(words.iter().map(String::as_str));
+        Ok(change::commits(&self.walked(list, args)?))
+    }
+
+    /// Every file of a tree.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn files(&self, commit: &str) -> Result<Vec<(Vec<u8>, String)>, GitError> {
+        let listed = self.ask("ls-tree", ["-r", "-z", "--full-tree", commit], "to read a commit")?;
+        let entry = |entry: &[u8]| {
+            let tab = entry.iter().position(|&byte| byte == b'\t')?;
+            let mut facts = std::str::from_utf8(&entry[..tab]).ok()?.split(' ');
+            let (kind, object) = (change::kind(facts.next()?), facts.nth(1)?);
+            (kind == Kind::File).then(|| (entry[tab + 1..].to_vec(), object.to_owned()))
+        };
+        Ok(listed.split(|&byte| byte == 0).filter_map(entry).collect())
+    }
+
+    /// Every file of these commits: path and content.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn versions_at(&self, commits: &[String]) -> Result<HashSet<(Vec<u8>, String)>, GitError> {
+        let all: Result<Vec<_>, _> = commits.iter().map(|commit| self.files(commit)).collect();
+        Ok(all?.into_iter().flatten().collect())
+    }
+
+    /// Where these contents stand already: in a parent, or in the newer history of a ref. Path and content.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn places(&self, blobs: &[&str], parents: &[String]) -> Result<Vec<(Vec<u8>, String)>, GitError> {
+        let mut places = Vec::new();
+        for parent in parents {
+            places.extend(self.files(parent)?.into_iter().filter(|(_, blob)| blobs.contains(&&**blob)));
+        }
+        let wanted: Vec<String> = blobs.iter().map(|blob| format!("--find-object={blob}")).collect();
+        let walk = |wanted: &[String]| {
+            let list = ["--all", MOST_COMMITS].into_iter().chain(parents.iter().map(String::as_str));
+            let args = RAW.iter().copied().chain(["-m", "--root", "--always", HEADER]);
+            self.walked(list, args.chain(wanted.iter().map(String::as_str)))
+        };
+        // In a clone without all contents git cannot search by one; then everything is listed.
+        let walked = change::commits(&walk(&wanted).or_else(|_| walk(&[]))?);
+        let found = walked.into_iter().flat_map(|commit| commit.changes).map(|change| (change.path, change.blob));
+        places.extend(found.filter(|(_, blob)| blobs.contains(&&**blob)));
+        Ok(places)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}

@@ -1,0 +1,105 @@
+//! What is wrong, and where.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use crate::canary::Fault;
+use crate::exit;
+use crate::terms::percent_encode;
+
+/// One thing that is wrong with one version of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Below the root of the repository, as git keeps it.
+    pub path: Vec<u8>,
+    /// The version; none where there is none.
+    pub blob: Option<String>,
+    /// The commit that brought it; none for what is staged.
+    pub commit: Option<String>,
+    /// What is wrong.
+    pub wrong: Wrong,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrong {
+    /// The content is not what it must be.
+    Bad(Fault),
+    /// Nobody has decided between two versions.
+    Unmerged,
+    /// No receipt, and no lease in this session's hands.
+    Unlocked,
+    /// A receipt, but of a write that had not seen what it replaces.
+    Stale {
+        /// The token of the write.
+        token: i64,
+        /// That of the version that it replaces.
+        replaced: i64,
+    },
+    /// It lies in this zone, and this session has not held it.
+    Zone(String),
+    /// The content is not here, so nobody can tell.
+    Unseen,
+}
+
+impl Wrong {
+    /// The exit status for it.
+    #[must_use]
+    pub fn status(&self) -> i32 {
+        match self {
+            Self::Bad(_) | Self::Unmerged => exit::QUARANTINED,
+            Self::Unlocked | Self::Stale { .. } | Self::Zone(_) => exit::UNLOCKED,
+            Self::Unseen => exit::UNREACHABLE,
+        }
+    }
+
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Bad(Fault::Plaintext) => "plaintext",
+            Self::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => "recipients",
+            Self::Bad(Fault::Merged) => "merged",
+            Self::Bad(_) => "broken",
+            Self::Unmerged => "unmerged",
+            Self::Unlocked => "unlocked",
+            Self::Stale { .. } => "stale",
+            Self::Zone(_) => "zone",
+            Self::Unseen => "unseen",
+        }
+    }
+
+    /// Whether it is wrong only at this path: the same content may be right elsewhere.
+    pub(super) fn is_of_the_path(&self) -> bool {
+        let of_path = |fault: &Fault| {
+            matches!(fault, Fault::Plaintext | Fault::Empty | Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))
+        };
+        matches!(self, Self::Bad(fault) if of_path(fault)) || matches!(self, Self::Zone(_))
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bad(fault) => fault.fmt(f),
+            Self::Unmerged => f.write_str("two versions of it are unmerged"),
+            Self::Unlocked => f.write_str("this version was written without locked: it has no receipt"),
+            Self::Stale { token, replaced } if token < replaced => {
+                write!(f, "an older version (token {token}) stands on a newer one (token {replaced})")
+            }
+            Self::Stale { token, replaced } => {
+                write!(f, "this version (token {token}) was made without the one that it replaces (token {replaced})")
+            }
+            Self::Zone(name) => write!(f, "it lies in zone {name}, and this session has not held zone:{name}"),
+            Self::Unseen => f.write_str("its content is not in this clone"),
+        }
+    }
+}
+
+impl Finding {
+    /// The path, on one printable line.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        percent_encode(&self.path)
+    }
+}

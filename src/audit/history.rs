@@ -1,0 +1,80 @@
+//! What commits have taken in.
+#![forbid(unsafe_code)]
+
+use std::collections::HashSet;
+
+use super::change::{Change, Commit, Kind};
+use super::demand::Rules;
+use super::door::{Door, Tree};
+use super::finding::{Finding, Wrong};
+use super::judge::Judgement;
+use super::reading;
+use super::staged::{finding, look, wanted};
+use super::written::Wanted;
+use crate::git::GitError;
+
+/// What it comes to.
+#[derive(Debug, Default)]
+pub struct Audited {
+    /// How many commits were looked at.
+    pub commits: usize,
+    /// How many versions of SOPS files.
+    pub versions: usize,
+    /// What is wrong by the content alone.
+    pub findings: Vec<Finding>,
+    /// The versions of which somebody must know who wrote them, in the order of the history.
+    pub wanted: Vec<Wanted>,
+}
+
+/// Looks at every version that these commits brought. `words` are those of `rev-list`.
+///
+/// # Errors
+/// git cannot be started, or fails: a word names no commit.
+pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
+    audited(door, &door.commits(words)?)
+}
+
+/// Looks at every file of one commit, whoever brought it.
+///
+/// # Errors
+/// git cannot be started, or fails.
+pub fn tree(door: &Door, commit: &str) -> Result<Audited, GitError> {
+    let change = |(path, blob)| Change { path, kind: Kind::File, blob, before: Vec::new() };
+    let changes = door.files(commit)?.into_iter().map(change).collect();
+    let mut audited = audited(door, &[Commit { id: commit.to_owned(), at: 0, changes }])?;
+    // Which commit brought them is not known.
+    audited.findings.iter_mut().for_each(|finding| finding.commit = None);
+    audited.wanted.iter_mut().for_each(|wanted| wanted.commit = None);
+    Ok(audited)
+}
+
+fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
+    let trees: Vec<_> = commits.iter().map(|commit| (Tree::Of(&commit.id), &*commit.changes)).collect();
+    let rules = reading::rules(door, &trees)?;
+    let all = || commits.iter().zip(&rules);
+    let changes: Vec<(&Change, &Rules)> =
+        all().flat_map(|(commit, rules)| commit.changes.iter().map(move |change| (change, rules))).collect();
+    let contents = reading::contents(door, &changes)?;
+    let mut audited = Audited { commits: commits.len(), ..Audited::default() };
+    // Contents that the history had before: renamed, copied or brought back.
+    let mut known: HashSet<&str> = HashSet::new();
+    for (commit, rules) in all() {
+        known.extend(commit.changes.iter().flat_map(|change| change.before.iter().map(String::as_str)));
+        for change in &commit.changes {
+            let judged = look(change, &contents, rules);
+            audited.versions += usize::from(judged != Judgement::Other);
+            let was_known = known.contains(&*change.blob);
+            match judged {
+                Judgement::Other => {}
+                Judgement::Sound if was_known => {}
+                Judgement::Sound => {
+                    audited.wanted.push(wanted(change, &contents, Some((&commit.id, commit.at))));
+                }
+                Judgement::Wrong(wrong) if was_known && !wrong.is_of_the_path() && wrong != Wrong::Unseen => {}
+                Judgement::Wrong(wrong) => audited.findings.push(finding(change, wrong, Some(&commit.id))),
+            }
+        }
+        known.extend(commit.changes.iter().map(|change| &*change.blob));
+    }
+    Ok(audited)
+}

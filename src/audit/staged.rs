@@ -1,0 +1,100 @@
+//! What a commit that is being made would take in.
+#![forbid(unsafe_code)]
+
+use std::collections::HashSet;
+
+use super::change::{Change, Kind};
+use super::demand::Rules;
+use super::door::{Door, Tree};
+use super::finding::{Finding, Wrong};
+use super::judge::{Judgement, judge};
+use super::reading::{self, Contents};
+use super::written::{Version, Wanted};
+use crate::git::GitError;
+
+/// What it comes to.
+#[derive(Debug, Default)]
+pub struct Staged {
+    /// What is wrong by the content alone.
+    pub findings: Vec<Finding>,
+    /// The versions of which somebody must know who wrote them.
+    pub wanted: Vec<Wanted>,
+    /// Everything that differs from every parent.
+    pub changes: Vec<Change>,
+}
+
+/// Looks at what is staged and stands at the same path in none of these parents. What a parent has elsewhere (a copy, a
+/// renaming) was looked at when it came: only what its new path demands is asked.
+///
+/// # Errors
+/// git cannot be started, or fails.
+pub fn staged(door: &Door, parents: &[String]) -> Result<Staged, GitError> {
+    let (changes, known) = own_changes(door.staged(parents)?);
+    let rules = reading::rules(door, &[(Tree::Index, &changes)])?.pop().unwrap_or_default();
+    let with_rules: Vec<(&Change, &Rules)> = changes.iter().map(|change| (change, &rules)).collect();
+    let contents = reading::contents(door, &with_rules)?;
+    let mut staged = Staged::default();
+    for change in &changes {
+        let known = known.contains(&change.blob);
+        match look(change, &contents, &rules) {
+            Judgement::Other => {}
+            Judgement::Sound if known => {}
+            Judgement::Sound => staged.wanted.push(wanted(change, &contents, None)),
+            // What a clone without all contents does not have came from where it was cloned: it is not new.
+            Judgement::Wrong(Wrong::Unseen) => {}
+            Judgement::Wrong(wrong) if known && !wrong.is_of_the_path() => {}
+            Judgement::Wrong(wrong) => staged.findings.push(finding(change, wrong, None)),
+        }
+    }
+    staged.changes = changes;
+    Ok(staged)
+}
+
+/// What differs from every parent, with what each of them has there; and the contents that any of them has where
+/// something changed.
+fn own_changes(against: Vec<Vec<Change>>) -> (Vec<Change>, HashSet<String>) {
+    let known = against.iter().flatten().flat_map(|change| change.before.clone()).collect();
+    let mut against = against.into_iter();
+    let first = against.next().unwrap_or_default();
+    let own = against.fold(first, |own, other| {
+        let mut others: std::collections::HashMap<Vec<u8>, Change> =
+            other.into_iter().map(|change| (change.path.clone(), change)).collect();
+        let both = own.into_iter().filter_map(|mut change| {
+            change.before.append(&mut others.remove(&change.path)?.before);
+            Some(change)
+        });
+        both.collect()
+    });
+    (own, known)
+}
+
+/// Judges one change.
+pub(super) fn look(change: &Change, contents: &Contents, rules: &Rules) -> Judgement {
+    match change.kind {
+        Kind::File => {
+            let before: Vec<_> = change.before.iter().map(|before| contents.of(before)).collect();
+            judge(&change.path, contents.of(&change.blob), &before, rules)
+        }
+        Kind::Unmerged if rules.demand(&change.path) => Judgement::Wrong(Wrong::Unmerged),
+        // Where a link leads is a file of its own, a submodule's files are committed in their own repository, and what is
+        // removed can leak nothing.
+        Kind::Link | Kind::Module | Kind::Gone | Kind::Unmerged => Judgement::Other,
+    }
+}
+
+pub(super) fn finding(change: &Change, wrong: Wrong, commit: Option<&str>) -> Finding {
+    let blob = (change.kind == Kind::File).then(|| change.blob.clone());
+    Finding { path: change.path.clone(), blob, commit: commit.map(str::to_owned), wrong }
+}
+
+pub(super) fn wanted(change: &Change, contents: &Contents, commit: Option<(&str, i64)>) -> Wanted {
+    let digest = |blob: &str| contents.of(blob).digest().map(str::to_owned);
+    let version = |blob: &String| Version { blob: blob.clone(), digest: digest(blob) };
+    Wanted {
+        path: change.path.clone(),
+        blob: change.blob.clone(),
+        digest: digest(&change.blob),
+        commit: commit.map(|(id, at)| (id.to_owned(), at)),
+        before: change.before.iter().map(version).collect(),
+    }
+}

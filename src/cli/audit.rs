@@ -1,0 +1,140 @@
+//! `locked audit`: what the hooks look at, where nobody can pass them by: over commits, in CI and in a receiving repository.
+#![forbid(unsafe_code)]
+
+use serde_json::{Value, json};
+
+use crate::audit::{self, Audited, Door, Finding, Wrong};
+use crate::exit::{self, Exit};
+use crate::report;
+use crate::run::{self, Context};
+use crate::terms::{Scope, SessionId};
+
+use super::RunOptions;
+use super::findings::{self, line, object};
+use super::front::{print, refuse};
+use super::hooks::{no_git, pushes, told};
+use super::ledger::{self, Ledger, Unasked};
+use super::verbs::AuditVerb;
+
+/// What the receipts say, or why they were not asked.
+enum Receipts {
+    Asked(Vec<Finding>),
+    NotAsked(&'static str),
+}
+
+pub(super) fn audit(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Exit {
+    attempt(context, options, verb).unwrap_or_else(|(refusal, status)| refuse(&refusal, status))
+}
+
+fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<Exit, Unasked> {
+    let door = Door::at(&context.invocation.cwd);
+    let mut audited = look(&door, verb)?;
+    let receipts = if audited.wanted.is_empty() {
+        Receipts::Asked(Vec::new())
+    } else {
+        ask(context, options, verb, &door, &audited)?
+    };
+    let why = match receipts {
+        Receipts::Asked(found) => {
+            audited.findings.extend(found);
+            None
+        }
+        Receipts::NotAsked(why) => Some(why),
+    };
+    Ok(answer(verb, &audited, why))
+}
+
+fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
+    let git = |error| no_git(&error);
+    if verb.pre_receive {
+        let mut words = Vec::new();
+        for tip in pushes(&told(), 1) {
+            words.extend(door.commit(&tip).map_err(git)?);
+        }
+        if words.is_empty() {
+            return Ok(Audited::default());
+        }
+        words.extend(["--not".to_owned(), "--all".to_owned()]);
+        return audit::commits(door, &words).map_err(git);
+    }
+    let misuse = |what: &str| (report::misuse(what, "locked audit origin/main..HEAD"), exit::USAGE);
+    match &verb.range {
+        None => {
+            let head = door.commit("HEAD").map_err(git)?;
+            head.map_or_else(|| Ok(Audited::default()), |head| audit::tree(door, &head).map_err(git))
+        }
+        Some(range) => {
+            let ends = || range.split("..").map(|end| end.trim_start_matches('.'));
+            for end in ends().filter(|end| !end.is_empty()) {
+                if end.starts_with('-') || door.commit(end).map_err(git)?.is_none() {
+                    return Err(misuse(&format!("{end:?} names no commit of this repository")));
+                }
+            }
+            audit::commits(door, std::slice::from_ref(range)).map_err(git)
+        }
+    }
+}
+
+fn ask(
+    context: &Context,
+    options: &RunOptions,
+    verb: &AuditVerb,
+    door: &Door,
+    audited: &Audited,
+) -> Result<Receipts, Unasked> {
+    let setting = ledger::setting(context)?;
+    if ledger::is_own(&setting) {
+        return Ok(Receipts::NotAsked("no store that all share is set"));
+    }
+    if setting.advisory {
+        return Ok(Receipts::NotAsked("an advisory store keeps none"));
+    }
+    let root = door.root().map_err(|error| no_git(&error))?;
+    let said = verb.scope.clone().map(Scope);
+    let Some(scope) = said.map_or_else(|| ledger::scope(context, root.as_ref()), |scope| Ok(Some(scope)))? else {
+        return Ok(Receipts::NotAsked("a bare repository does not tell its scope, give it with --scope"));
+    };
+    let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
+    let down = |error| (report::store_down(&error), run::status_of(&error));
+    let missing = audit::unlocked(&audited.wanted, &ledger.known(&audited.wanted).map_err(down)?);
+    let mut found: Vec<Finding> = missing.iter().map(|missing| missing.finding(Wrong::Unlocked)).collect();
+    let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty() && !missing.contains(wanted));
+    let chains = ledger.chains(replacing).map_err(down)?;
+    found.extend(audit::stale(&audited.wanted, &chains));
+    Ok(Receipts::Asked(found))
+}
+
+fn answer(verb: &AuditVerb, audited: &Audited, not_asked: Option<&str>) -> Exit {
+    let Audited { commits, versions, findings, .. } = audited;
+    let status = findings::status(findings);
+    if verb.json {
+        let value = json!({
+            "commits": commits, "versions": versions, "receipts": not_asked.is_none(), "receipts_why": not_asked,
+            "findings": findings.iter().map(object).collect::<Vec<Value>>(), "status": status,
+        });
+        return after(print(&format!("{value:#}")), status);
+    }
+    let content_only = not_asked.map(|why| format!("locked: content only, receipts were not asked for: {why}"));
+    if verb.pre_receive {
+        return match findings::refusal(findings, "taken in", "") {
+            Some((refusal, status)) => refuse(&refusal, status),
+            None => Exit::OK,
+        };
+    }
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let mut lines = vec![format!(
+        "{commits} commit{}, {versions} version{} of SOPS files, {} finding{}",
+        plural(*commits),
+        plural(*versions),
+        findings.len(),
+        plural(findings.len())
+    )];
+    lines.extend(findings.iter().map(line));
+    content_only.iter().for_each(|note| report::say(note));
+    after(print(&lines.join("\n")), status)
+}
+
+/// How it ends, if the answer could be given.
+fn after(printed: Exit, status: i32) -> Exit {
+    if printed == Exit::OK { Exit::Code(status) } else { printed }
+}

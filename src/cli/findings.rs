@@ -1,0 +1,159 @@
+//! The words for what git is about to take in and should not, or has taken in.
+#![forbid(unsafe_code)]
+
+use serde_json::{Value, json};
+
+use crate::audit::{Finding, Wrong};
+use crate::canary::Fault;
+use crate::exit;
+use crate::report::Refusal;
+use crate::terms::shell_quote;
+
+/// So many files are named in a line to type.
+const NAMED: usize = 10;
+
+/// The worst of them decides how it ends.
+pub(super) fn status(findings: &[Finding]) -> i32 {
+    let has = |status: i32| findings.iter().any(|finding| finding.wrong.status() == status);
+    [exit::QUARANTINED, exit::UNLOCKED, exit::UNREACHABLE].into_iter().find(|&status| has(status)).unwrap_or_default()
+}
+
+/// One refusal for all of them: the worst is told, and how many more there are. `below` is where the caller stands, below
+/// the root of the repository (`a/b/`, or empty).
+pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str) -> Option<(Refusal, i32)> {
+    let status = status(findings);
+    let worst = findings.iter().find(|finding| finding.wrong.status() == status)?;
+    let alike = |finding: &&Finding| finding.wrong.word() == worst.wrong.word();
+    let mut paths: Vec<String> = findings.iter().filter(alike).map(|finding| typed(&finding.path, below)).collect();
+    paths.sort();
+    paths.dedup();
+    let of = worst.commit.as_ref().map_or_else(String::new, |commit| format!(" (commit {})", short(commit)));
+    let more = match findings.len() - 1 {
+        0 => String::new(),
+        more => format!("; {more} more to see to"),
+    };
+    let (retry, next) = step(&worst.wrong, &typed(&worst.path, below), &paths, worst.commit.as_deref());
+    let refusal = Refusal {
+        word: "BLOCKED",
+        what: format!("{}{of} cannot be {deed}: {}", worst.shown(), worst.wrong),
+        why: format!("{}{more}", why(&worst.wrong)),
+        retry,
+        next,
+    };
+    Some((refusal, status))
+}
+
+fn why(wrong: &Wrong) -> &'static str {
+    match wrong {
+        Wrong::Bad(Fault::Plaintext) => {
+            "its name, its rule in .sops.yaml or what it was before says that it holds secrets"
+        }
+        Wrong::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => {
+            "the rule for its path in .sops.yaml names others"
+        }
+        Wrong::Bad(Fault::Empty) => "a SOPS file belongs there, and what was in it is gone",
+        Wrong::Bad(_) => "who checks it out could not decrypt it",
+        Wrong::Unmerged => "what is committed must be one version, and whole",
+        Wrong::Unlocked => "two writers of one SOPS file lose data, and nothing proves that this one was alone",
+        Wrong::Stale { .. } => "what its writer had not seen is lost with it",
+        Wrong::Zone(_) => "one at a time changes what lies in a zone",
+        Wrong::Unseen => "what nobody can look at, nobody can prove",
+    }
+}
+
+/// Whether to try again, and the line to type.
+fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>) -> (String, String) {
+    let after = || "yes, after the next step".to_owned();
+    if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unseen)) {
+        return ("no, not with this commit".to_owned(), format!("git show {} -- {path}", short(commit)));
+    }
+    match wrong {
+        Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i {path} && git add {path}")),
+        Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
+            (format!("yes; {}", fault.advice()), format!("locked sops updatekeys -y {path} && git add {path}"))
+        }
+        Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
+        Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
+        Wrong::Unlocked => {
+            let named = alike.iter().take(NAMED).cloned().collect::<Vec<_>>().join(" ");
+            (after(), format!("locked adopt {named}"))
+        }
+        Wrong::Stale { .. } => (after(), format!("git show HEAD -- {path}")),
+        Wrong::Zone(name) => (after(), format!("locked acquire zone:{name}")),
+        Wrong::Unseen => (after(), "git fetch --refetch --no-filter".to_owned()),
+    }
+}
+
+/// A path as it is typed from where the caller stands.
+fn typed(path: &[u8], below: &str) -> String {
+    let here = below.as_bytes();
+    let path = match path.strip_prefix(here) {
+        Some(rest) => rest.to_vec(),
+        None => ["../".repeat(below.matches('/').count()).as_bytes(), path].concat(),
+    };
+    let path = if path.starts_with(b"-") { [b"./", &*path].concat() } else { path };
+    shell_quote(&path)
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// One line of a report.
+pub(super) fn line(finding: &Finding) -> String {
+    let commit = finding.commit.as_deref().map_or("", short);
+    format!("{commit:12}  {}: {}", finding.shown(), finding.wrong)
+}
+
+/// The same for programs.
+pub(super) fn object(finding: &Finding) -> Value {
+    let mut object = json!({
+        "path": finding.shown(), "commit": finding.commit, "blob": finding.blob,
+        "wrong": finding.wrong.word(), "what": finding.wrong.to_string(),
+    });
+    if let Wrong::Stale { token, replaced } = finding.wrong {
+        object["token"] = json!(token);
+        object["replaced_token"] = json!(replaced);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(path: &[u8], wrong: Wrong) -> Finding {
+        Finding { path: path.to_vec(), blob: None, commit: None, wrong }
+    }
+
+    #[test]
+    fn a_refusal_has_five_lines_at_most_and_tells_the_worst() {
+        let all = [
+            finding(b"x", Wrong::Unlocked),
+            finding(b"a b\n\xff", Wrong::Bad(Fault::Plaintext)),
+            finding(b"y", Wrong::Zone("DB".to_owned())),
+        ];
+        let (told, status) = refusal(&all, "committed", "").expect("a refusal");
+        assert_eq!(status, 72);
+        let text = told.to_string();
+        assert!(
+            text.lines().count() <= 5 && text.contains("a%20b%0A%FF cannot be committed: the file is plaintext"),
+            "{text}"
+        );
+        assert!(text.contains("2 more"), "{text}");
+        assert!(refusal(&[], "committed", "").is_none());
+    }
+
+    #[test]
+    fn the_next_step_can_be_typed_where_the_caller_stands() {
+        for (path, below, next) in [
+            ("x", "", "locked adopt x"),
+            ("-x", "", "locked adopt ./-x"),
+            ("a/b/x y", "a/b/", "locked adopt 'x y'"),
+            ("a/x", "a/b/", "locked adopt ../../a/x"),
+        ] {
+            let (told, _) = refusal(&[finding(path.as_bytes(), Wrong::Unlocked)], "committed", below).expect("one");
+            assert_eq!(told.next, next);
+        }
+    }
+}

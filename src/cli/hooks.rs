@@ -1,0 +1,68 @@
+//! `locked hooks`: git's hooks, and what they call.
+#![forbid(unsafe_code)]
+
+mod adopted;
+mod committed;
+mod installed;
+mod pushed;
+
+use crate::exit::{self, Exit};
+use crate::git::GitError;
+use crate::report::{self, Refusal};
+use crate::run::Context;
+
+use super::RunOptions;
+use super::front::{print, refuse};
+use super::verbs::{HookVerb, HooksVerbs};
+
+pub(super) use pushed::{pushes, told};
+
+pub(super) fn hooks(context: &Context, options: &RunOptions, verb: &HooksVerbs) -> Exit {
+    let done = match verb {
+        HooksVerbs::Install(form) => installed::install(context, options, form.json),
+        HooksVerbs::Uninstall(form) => installed::uninstall(context, form.json),
+        HooksVerbs::Status(form) => installed::status(context, form.json),
+        HooksVerbs::Print(verb) => Ok(print(installed::printed(&verb.manager).trim_end())),
+        HooksVerbs::Run(verb) => run(context, options, verb),
+    };
+    done.unwrap_or_else(|exit| exit)
+}
+
+fn run(context: &Context, options: &RunOptions, verb: &HookVerb) -> Result<Exit, Exit> {
+    let (findings, deed) = match verb.hook.as_str() {
+        "pre-push" => (pushed::findings(context, options, &verb.args), "pushed"),
+        _ => (committed::findings(context, options), "committed"),
+    };
+    let below = context.invocation.var("GIT_PREFIX").unwrap_or_default();
+    let refused = match findings {
+        Ok(findings) => super::findings::refusal(&findings, deed, &below.to_string_lossy()),
+        Err(unasked) => Some(unasked),
+    };
+    match refused {
+        None => Ok(Exit::OK),
+        Some((refusal, status)) => Err(refused_unless_bypassed(context, &verb.hook, &refusal, status)),
+    }
+}
+
+/// `LOCKED_BYPASS` lets through what is refused, and is told of; what is not refused needs none.
+fn refused_unless_bypassed(context: &Context, hook: &str, refusal: &Refusal, status: i32) -> Exit {
+    let Some(reason) = context.invocation.var("LOCKED_BYPASS") else { return refuse(refusal, status) };
+    let reason: String = reason.to_string_lossy().chars().filter(|c| !c.is_control()).take(200).collect();
+    if reason.trim().is_empty() {
+        return refuse(refusal, status);
+    }
+    report::say(&format!("locked: {hook} lets it through, bypassed ({reason}): {}", refusal.what));
+    Exit::OK
+}
+
+/// git cannot say what is to be looked at: nothing is let through unseen.
+pub(super) fn no_git(error: &GitError) -> (Refusal, i32) {
+    let refusal = Refusal {
+        word: "REFUSED",
+        what: error.to_string(),
+        why: "without git nobody can tell what would be taken in".to_owned(),
+        retry: "yes, when git works".to_owned(),
+        next: "git status".to_owned(),
+    };
+    (refusal, exit::INTERNAL)
+}

@@ -1,0 +1,174 @@
+//! What HEAD has when the hooks are put there gets receipts: from then on every version has one. A file whose chain has
+//! begun already is left alone: others know newer versions of it, and HEAD's would pass for the newest.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+
+use crate::audit::{self, Audited, Door, Wanted};
+use crate::exit;
+use crate::git::Repository;
+use crate::holder::ProcFs;
+use crate::report::{self, Refusal};
+use crate::run::{self, Context, env_of};
+use crate::state::StateDir;
+use crate::store::{
+    Acquisition, Claim, Ended, Ending, Holding, Mode, Owner, Receipt, ReceiptKind, Release, Request, Settlement,
+    StoreError,
+};
+use crate::terms::{Digest, GrantId, LeaseKey, Resource, SessionId, Times};
+
+use super::no_git;
+use crate::cli::RunOptions;
+use crate::cli::ledger::{self, Ledger, Unasked};
+use crate::cli::world::CALL;
+
+/// What came of it.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Adopted {
+    /// So many versions have a receipt now that had none.
+    pub(super) adopted: usize,
+    /// So many files are held by somebody just now.
+    pub(super) busy: usize,
+    /// So many are not as they must be.
+    pub(super) bad: usize,
+}
+
+/// One file of HEAD, with its names.
+struct File<'a> {
+    wanted: &'a Wanted,
+    resource: Resource,
+    key: String,
+}
+
+/// Writes the receipts.
+pub(super) fn adopt(context: &Context, options: &RunOptions) -> Result<Adopted, Unasked> {
+    let door = Door::at(&context.invocation.cwd);
+    let git = |error| no_git(&error);
+    let Some(head) = door.commit("HEAD").map_err(git)? else { return Ok(Adopted::default()) };
+    let Audited { wanted, findings, .. } = audit::tree(&door, &head).map_err(git)?;
+    let mut adopted = Adopted { bad: findings.len(), ..Adopted::default() };
+    let root = door.root().map_err(git)?;
+    if wanted.is_empty() {
+        return Ok(adopted);
+    }
+    let setting = ledger::setting(context)?;
+    let Some(scope) = ledger::lasting_scope(context, root.as_ref())?.filter(|_| !setting.advisory) else {
+        return Ok(adopted);
+    };
+    let mut ledger = Ledger::open(context, &setting, scope, root.clone(), options.session.map(SessionId))?;
+    let down = |error: StoreError| (report::store_down(&error), run::status_of(&error));
+    let missing = audit::unlocked(&wanted, &ledger.known(&wanted).map_err(down)?);
+    let chains = ledger.chains(missing.iter()).map_err(down)?;
+    let begins = missing.iter().filter(|wanted| chains.get(&wanted.path).is_none_or(Vec::is_empty));
+    let files: Vec<File<'_>> = begins
+        .filter(|wanted| wanted.digest.is_some())
+        .map(|wanted| {
+            let names = ledger.tracked(&wanted.path);
+            File { wanted, resource: names.resource, key: names.key }
+        })
+        .collect();
+    let resources: Vec<Resource> =
+        files.iter().map(|file| file.resource.clone()).collect::<BTreeSet<_>>().into_iter().collect();
+    let taken = ledger.taken(&resources).map_err(down)?;
+    let (busy, free): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| taken.contains(&file.resource));
+    adopted.busy = busy.len();
+    if !free.is_empty() {
+        let written = write(context, &mut ledger, root.as_deref(), &free)?;
+        adopted.adopted = if written { free.len() } else { 0 };
+        adopted.busy += if written { 0 } else { free.len() };
+    }
+    Ok(adopted)
+}
+
+/// Under one lease over all of them. False when somebody was faster.
+fn write(
+    context: &Context,
+    ledger: &mut Ledger<'_>,
+    root: Option<&std::path::Path>,
+    files: &[File<'_>],
+) -> Result<bool, Unasked> {
+    let down = |error: StoreError| (report::store_down(&error), run::status_of(&error));
+    let internal = || (report::misuse("no lease can be asked for", "locked hooks install"), exit::INTERNAL);
+    let state = StateDir::open(&env_of(context)).map_err(down)?;
+    let settings = run::settings_here(context).map_err(|_| internal())?;
+    let session = run::session(context, ledger.session(), &settings).map_err(|refusal| (refusal, exit::USAGE))?;
+    let resources: BTreeSet<Resource> = files.iter().map(|file| file.resource.clone()).collect();
+    let times = Times::new(None, None, None, None).map_err(|_| internal())?;
+    let request = Request {
+        grant: GrantId::random(),
+        key: LeaseKey::random().map_err(|_| internal())?,
+        resources: resources.into_iter().collect(),
+        owner: Owner {
+            session: session.id,
+            label: session.label,
+            host: ProcFs::host(),
+            host_id: state.host_id(context.clock.as_ref()),
+            pid: std::process::id(),
+            operation: "locked hooks install".to_owned(),
+            rule: None,
+        },
+        claim: Claim::Command,
+        ttl: times.ttl,
+        first_grant: times.first_grant(),
+        within: run::within(context),
+        mode: Mode::Try,
+        live: None,
+        files: Vec::new(),
+        remote: false,
+        ask: Vec::new(),
+        gone: Vec::new(),
+    };
+    let Acquisition::Granted(granted) = ledger.store().acquire(&request, CALL).map_err(down)? else { return Ok(false) };
+    let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
+    let receipts = files.iter().filter_map(|file| receipt(context, root, file)).collect();
+    let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);
+    let release = ledger.store().settle(&holding, &settlement, CALL).map_err(down)?;
+    Ok(release == Release::Released)
+}
+
+fn receipt(context: &Context, root: Option<&std::path::Path>, file: &File<'_>) -> Option<Receipt> {
+    let repository = root.and_then(|root| Repository::around(root).ok().flatten());
+    let branch = repository.as_ref().and_then(|repository| repository.branch(&env_of(context)).ok().flatten());
+    Some(Receipt {
+        scope: file.resource.scope.clone(),
+        path: file.key.clone(),
+        resource: file.resource.clone(),
+        base: None,
+        new: Digest::from(file.wanted.digest.clone()?),
+        blob: Some(file.wanted.blob.clone()),
+        branch,
+        worktree: root.map(|root| root.display().to_string()),
+        kind: ReceiptKind::Adopted,
+    })
+}
+
+impl Adopted {
+    /// What is worth a line; nothing when there was nothing to do.
+    pub(super) fn told(self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let files = |count: usize| {
+            if count == 1 { "1 SOPS file of HEAD".to_owned() } else { format!("{count} SOPS files of HEAD") }
+        };
+        if self.adopted > 0 {
+            lines.push(format!("{} got a receipt", files(self.adopted)));
+        }
+        if self.busy > 0 {
+            lines.push(format!(
+                "locked: {} is held by somebody and got no receipt; locked hooks install again later",
+                files(self.busy)
+            ));
+        }
+        if self.bad > 0 {
+            lines.push(format!("locked: {} is not as it must be; locked audit", files(self.bad)));
+        }
+        lines
+    }
+}
+
+/// The store does not answer: the hooks are there all the same.
+pub(super) fn not_now(refusal: &Refusal) -> String {
+    format!(
+        "locked: what HEAD has got no receipts ({}); the hooks work, run locked hooks install again later",
+        refusal.what
+    )
+}

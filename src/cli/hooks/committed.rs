@@ -1,0 +1,155 @@
+//! pre-commit and pre-merge-commit: what is staged.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+
+use crate::audit::{self, Change, Door, Finding, Staged, Wanted, Wrong};
+use crate::git::path_from;
+use crate::report::{self, Refusal};
+use crate::rules::Zone;
+use crate::run::{self, Context};
+use crate::terms::SessionId;
+
+use super::no_git;
+use crate::cli::RunOptions;
+use crate::cli::ledger::{self, Ledger, Unasked};
+
+/// What must not be committed.
+pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
+    let door = Door::at(&context.invocation.cwd);
+    let variables = context.invocation.env.iter().map(OsString::as_os_str);
+    let parents = door.parents(variables).map_err(|error| no_git(&error))?;
+    let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;
+    let root = door.root().map_err(|error| no_git(&error))?;
+    let zones = root.as_deref().map_or_else(Vec::new, |_| zones(context));
+    let entered = entered(&door, root.as_deref(), &zones, &changes)?;
+    let mut unasked = None;
+    if !wanted.is_empty() || !entered.is_empty() {
+        match ask(context, options, root, &wanted, &entered) {
+            Ok(found) => findings.extend(found),
+            // Only of what is new nobody knows anything now.
+            Err(why) => {
+                findings.extend(wanted.iter().map(|wanted| wanted.finding(Wrong::Unlocked)));
+                findings.extend(entered.iter().map(Entered::finding));
+                unasked = Some(why);
+            }
+        }
+    }
+    let findings = without_known(&door, &parents, findings).map_err(|error| no_git(&error))?;
+    match unasked {
+        // What is wrong by itself is told first.
+        Some((refusal, status))
+            if findings.iter().any(needs_store) && !findings.iter().any(|one| !needs_store(one)) =>
+        {
+            Err((of_store(refusal, &findings), status))
+        }
+        _ => Ok(findings),
+    }
+}
+
+fn needs_store(finding: &Finding) -> bool {
+    matches!(finding.wrong, Wrong::Unlocked | Wrong::Zone(_))
+}
+
+/// The refusal of a store that does not answer, for those who only wanted to commit.
+fn of_store(refusal: Refusal, findings: &[Finding]) -> Refusal {
+    let first = findings.first().map(Finding::shown).unwrap_or_default();
+    Refusal {
+        why: format!(
+            "{first} is new, and only the store knows whether it was written under a lease; commits without such files pass"
+        ),
+        ..refusal
+    }
+}
+
+/// A change in a zone.
+struct Entered<'a> {
+    zone: &'a Zone,
+    change: &'a Change,
+}
+
+impl Entered<'_> {
+    fn finding(&self) -> Finding {
+        Finding {
+            path: self.change.path.clone(),
+            blob: Some(self.change.blob.clone()),
+            commit: None,
+            wrong: Wrong::Zone(self.zone.name.clone()),
+        }
+    }
+}
+
+/// The zones that the settings name. Settings that cannot be followed are told of, and stop no commit.
+fn zones(context: &Context) -> Vec<Zone> {
+    run::zones(context).unwrap_or_else(|error| {
+        report::say(&format!("locked: no zone is looked at: {error}"));
+        Vec::new()
+    })
+}
+
+fn entered<'a>(
+    door: &Door,
+    root: Option<&std::path::Path>,
+    zones: &'a [Zone],
+    changes: &'a [Change],
+) -> Result<Vec<Entered<'a>>, Unasked> {
+    let Some(root) = root.filter(|_| zones.iter().any(|zone| !zone.paths.is_empty())) else { return Ok(Vec::new()) };
+    let mut entered = Vec::new();
+    for change in changes {
+        let inside = path_from(&change.path);
+        for zone in zones.iter().filter(|zone| zone.has_path(&root.join(&inside), Some(&inside))) {
+            let fits = zone.content.is_empty()
+                || door.any_content(change, |content| zone.has_content(content)).map_err(|error| no_git(&error))?;
+            entered.extend(fits.then_some(Entered { zone, change }));
+        }
+    }
+    Ok(entered)
+}
+
+/// What has no receipt and is not in this session's hands.
+fn ask(
+    context: &Context,
+    options: &RunOptions,
+    root: Option<std::path::PathBuf>,
+    wanted: &[Wanted],
+    entered: &[Entered<'_>],
+) -> Result<Vec<Finding>, Unasked> {
+    let setting = ledger::setting(context)?;
+    let Some(scope) = ledger::scope(context, root.as_ref())? else { return Ok(Vec::new()) };
+    // Session locks leave no receipts: nothing could ever be committed.
+    let wanted = if setting.advisory { &[] } else { wanted };
+    let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
+    let down = |error| (report::store_down(&error), run::status_of(&error));
+    let missing = audit::unlocked(wanted, &ledger.known(wanted).map_err(down)?);
+    let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
+    let areas: Vec<_> = entered.iter().map(|entered| ledger.zone(entered.zone.resource())).collect();
+    let held = ledger.held(&[files.as_slice(), &areas].concat()).map_err(down)?;
+    let mut findings = Vec::new();
+    for (missing, resource) in missing.iter().zip(&files) {
+        findings.extend((!held.contains(resource)).then(|| missing.finding(Wrong::Unlocked)));
+    }
+    for (entered, resource) in entered.iter().zip(&areas) {
+        if !held.contains(resource) && !ledger.has_held(resource).map_err(down)? {
+            findings.push(entered.finding());
+        }
+    }
+    Ok(findings)
+}
+
+/// Without those that a ref has already: that version is somebody's commit, and this one changes nothing about it.
+fn without_known(
+    door: &Door,
+    parents: &[String],
+    findings: Vec<Finding>,
+) -> Result<Vec<Finding>, crate::git::GitError> {
+    let blobs: Vec<&str> = findings.iter().filter_map(|finding| finding.blob.as_deref()).collect();
+    if blobs.is_empty() {
+        return Ok(findings);
+    }
+    let places = door.places(&blobs, parents)?;
+    let is_known = |finding: &Finding| {
+        let mut there = places.iter().filter(|(_, blob)| Some(blob) == finding.blob.as_ref());
+        there.any(|(path, _)| finding.wrong == Wrong::Unlocked || *path == finding.path)
+    };
+    Ok(findings.into_iter().filter(|finding| !is_known(finding)).collect())
+}

@@ -1,0 +1,113 @@
+//! pre-push, and what a receiving repository is told: the commits that are new there.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::io::Read as _;
+
+use crate::audit::{self, Audited, Door, Finding, Wanted, Wrong};
+use crate::report;
+use crate::run::{self, Context};
+use crate::terms::SessionId;
+
+use super::no_git;
+use crate::cli::RunOptions;
+use crate::cli::ledger::{self, Ledger, Unasked};
+
+/// What must not be pushed. `args` are the remote's name and address.
+pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString]) -> Result<Vec<Finding>, Unasked> {
+    let door = Door::at(&context.invocation.cwd);
+    let variable = |name: &str| context.invocation.var(name).and_then(|value| value.into_string().ok());
+    // pre-commit reads what git tells, and tells it by variables.
+    let (tips, remote) = match variable("PRE_COMMIT_TO_REF") {
+        Some(tip) => (vec![tip], variable("PRE_COMMIT_REMOTE_NAME")),
+        None => (pushes(&told(), 1), args.first().map(|name| name.to_string_lossy().into_owned())),
+    };
+    let tips = tips_here(&door, tips)?;
+    if tips.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What any remote has was somebody's to look at.
+    let mut words = tips.clone();
+    words.push("--not".to_owned());
+    words.push(
+        remote.filter(|name| is_name(name)).map_or_else(|| "--remotes".to_owned(), |name| format!("--remotes={name}")),
+    );
+    let Audited { mut findings, mut wanted, .. } = audit::commits(&door, &words).map_err(|error| no_git(&error))?;
+    if !wanted.is_empty() {
+        // A version that another one has replaced meanwhile can be adopted by nobody.
+        let last = door.versions_at(&tips).map_err(|error| no_git(&error))?;
+        wanted.retain(|wanted| last.contains(&(wanted.path.clone(), wanted.blob.clone())));
+    }
+    if !wanted.is_empty() {
+        findings.extend(ask(context, options, &door, &wanted)?);
+    }
+    Ok(findings)
+}
+
+/// A remote may be pushed to by its address: then it has no refs here.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains([':', '/', '*', '?', '[', '\\'])
+}
+
+/// The commits among these.
+fn tips_here(door: &Door, tips: Vec<String>) -> Result<Vec<String>, Unasked> {
+    let mut commits = Vec::new();
+    for tip in tips {
+        commits.extend(door.commit(&tip).map_err(|error| no_git(&error))?);
+    }
+    Ok(commits)
+}
+
+/// What has no receipt, though its path had one when it was committed.
+fn ask(context: &Context, options: &RunOptions, door: &Door, wanted: &[Wanted]) -> Result<Vec<Finding>, Unasked> {
+    let setting = ledger::setting(context)?;
+    let root = door.root().map_err(|error| no_git(&error))?;
+    let Some(scope) = ledger::scope(context, root.as_ref())?.filter(|_| !setting.advisory) else {
+        return Ok(Vec::new());
+    };
+    let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
+    let down = |error| (report::store_down(&error), run::status_of(&error));
+    let missing = audit::unlocked(wanted, &ledger.known(wanted).map_err(down)?);
+    let chains = ledger.chains(missing.iter()).map_err(down)?;
+    let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
+    let held = ledger.held(&files).map_err(down)?;
+    let refused = missing
+        .iter()
+        .zip(&files)
+        .filter(|(missing, resource)| !held.contains(resource) && !audit::is_older_than_its_chain(missing, &chains));
+    Ok(refused.map(|(missing, _)| missing.finding(Wrong::Unlocked)).collect())
+}
+
+/// What git tells on standard input: lines of words.
+pub(in crate::cli) fn told() -> String {
+    let mut text = Vec::new();
+    let _as_far_as_it_goes = std::io::stdin().lock().take(16 << 20).read_to_end(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The word at this place of each line, where it names an object: a deletion has zeros there.
+pub(in crate::cli) fn pushes(told: &str, place: usize) -> Vec<String> {
+    let word = |line: &str| line.split(' ').nth(place).map(|word| word.trim().to_owned());
+    let named =
+        |word: &String| word.bytes().all(|byte| byte.is_ascii_hexdigit()) && word.bytes().any(|byte| byte != b'0');
+    told.lines().filter_map(word).filter(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_counts_and_deletions_do_not() {
+        let told = "refs/heads/a a1 refs/heads/a 000\n(delete) 000 refs/heads/b b2\nrefs/heads/c c3 refs/heads/c c2\n";
+        assert_eq!(pushes(told, 1), ["a1", "c3"]);
+        assert_eq!(pushes("000 a1 refs/heads/a\na1 000 refs/heads/b\n", 1), ["a1"]);
+    }
+
+    #[test]
+    fn an_address_is_no_name_of_a_remote() {
+        for (name, is) in [("origin", true), ("git@host:x", false), ("/srv/x", false), ("", false)] {
+            assert_eq!(is_name(name), is, "{name}");
+        }
+    }
+}

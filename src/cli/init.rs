@@ -1,0 +1,80 @@
+//! `locked init`: a repository's own settings, every one of them a comment; what is here that matters; and the rest of the
+//! set-up, for who wants it.
+#![forbid(unsafe_code)]
+
+mod found;
+mod offer;
+mod text;
+
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::config::FILE;
+use crate::exit::{self, Exit};
+use crate::git::Repository;
+use crate::report;
+use crate::run::{Context, env_of};
+
+use self::found::Found;
+use self::offer::{Offer, says_yes};
+use super::front::{print, refuse};
+use super::verbs::Init;
+
+pub(super) fn init(context: &Context, verb: &Init) -> Exit {
+    go(context, verb).unwrap_or_else(|exit| exit)
+}
+
+fn go(context: &Context, verb: &Init) -> Result<Exit, Exit> {
+    let env = env_of(context);
+    let wrong = |what: &str, next: &str| refuse(&report::misuse(what, next), exit::USAGE);
+    let repository = Repository::around(&context.invocation.cwd)
+        .map_err(|error| wrong(&error.to_string(), "git status"))?
+        .ok_or_else(|| wrong("this is no git repository: there is no place for its settings", "git init"))?;
+    let file = repository.worktree_root.join(FILE);
+    let written = write(&file).map_err(|error| {
+        let what = format!("cannot write {file:?}: {error}");
+        refuse(&report::misconfigured(&what, "make its directory writable for you"), exit::CONFIG)
+    })?;
+    let files = repository.files(&env).map_err(|error| wrong(&error.to_string(), "git status"))?;
+    let found = Found::among(&repository.worktree_root, &files);
+    let mut offers = Offer::all(&super::definition());
+    if !verb.json {
+        let what = if written { "wrote" } else { "left as it is:" };
+        let every = if written { ": every setting as a comment" } else { "" };
+        let _nobody_may_listen = print(&format!("{what} {}{every}\nfound: {found}", file.display()));
+    }
+    let asks = !verb.yes && !verb.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let mut status = Exit::OK;
+    for offer in &mut offers {
+        if verb.yes || (asks && says_yes(offer)) {
+            let done = offer.carry_out(verb.json);
+            offer.done = Some(done);
+            if !done && status == Exit::OK {
+                status = Exit::Code(exit::CONFIG);
+            }
+        }
+    }
+    if verb.json {
+        let offers: Vec<_> = offers.iter().map(Offer::json).collect();
+        let file = file.display().to_string();
+        let _nobody_may_listen =
+            print(&format!("{:#}", json!({"file": file, "written": written, "found": found.json(), "offers": offers})));
+        return Ok(status);
+    }
+    for offer in offers.iter().filter(|offer| offer.done.is_none()) {
+        let _nobody_may_listen = print(&format!("next:  {}  # {}", offer.line(), offer.why));
+    }
+    Ok(status)
+}
+
+/// Writes the file unless there is one: never over it, not even through a link that leads nowhere. The answer is whether
+/// it was written.
+fn write(file: &Path) -> std::io::Result<bool> {
+    match std::fs::OpenOptions::new().write(true).create_new(true).open(file) {
+        Ok(mut there) => there.write_all(text::commented().as_bytes()).map(|()| true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,158 @@
+//! `locked session end`: releases what the session holds, the last by its bytes first, and takes it off the board. Never
+//! under a running command: the store gives back only what rests, and what runs is waited for.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::cli::RunOptions;
+use crate::cli::front::refuse;
+use crate::cli::held::{answer, open_edit, still_open};
+use crate::cli::verbs::EndVerb;
+use crate::cli::world::{CALL, World};
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::lease::Patience;
+use crate::report::{self, Refusal};
+use crate::run::{self, Context};
+use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Settlement};
+use crate::terms::SessionId;
+
+use super::{board, hear};
+
+/// Between two looks at a command that runs.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What a live lease of the session means to its end.
+#[derive(Debug, PartialEq, Eq)]
+enum Rest {
+    /// A command runs under it.
+    Runs,
+    /// It can be given back.
+    Rests,
+    /// It cannot, and why.
+    Stays(&'static str),
+}
+
+pub(super) fn end(context: &Context, options: &RunOptions, verb: &EndVerb) -> Exit {
+    World::with(context, options, |world| {
+        // Before anything is released: a store without a board has nothing that rests either.
+        board(world.store.as_mut())?;
+        hear(world.store.as_mut(), world.session.id);
+        let released = release_all(world, options, verb)?;
+        let own = own(world)?;
+        let stays: Vec<_> = own.iter().map(|lease| (lease, rest(lease, world.alive(lease)))).collect();
+        let session = world.session.id;
+        let ended =
+            board(world.store.as_mut())?.end(session, CALL).map_err(|error| super::super::world::down(&error))?;
+        let list: Vec<_> = stays
+            .iter()
+            .map(|(lease, _)| json!({"resource": lease.resource.name.as_str(), "state": lease.state.as_str()}))
+            .collect();
+        let value = json!({"ended": ended, "released": released, "stays": list});
+        let mut lines: Vec<String> = released.iter().map(|name| format!("released {name}")).collect();
+        lines.extend(stays.iter().map(|(lease, rest)| format!("{} stays: {}", lease.resource.name, because(rest))));
+        lines.push(match ended {
+            true => "ended: this session is off the board".to_owned(),
+            false => "this session had not begun".to_owned(),
+        });
+        Ok(answer(verb.json, &value, Some(lines.join("\n"))))
+    })
+}
+
+/// The live leases of this session, the last by its bytes first.
+fn own(world: &mut World<'_>) -> Result<Vec<LeaseView>, Exit> {
+    let session: SessionId = world.session.id;
+    let mut leases = world.store.leases(None, CALL).map_err(|error| world.down(&error))?;
+    leases.retain(|lease| lease.session == session);
+    leases.sort_by(|one, other| other.resource.cmp(&one.resource));
+    Ok(leases)
+}
+
+fn rest(lease: &LeaseView, alive: &str) -> Rest {
+    match lease.state {
+        LeaseState::Quarantined => Rest::Stays("its file is bad: locked restore brings it back"),
+        LeaseState::Remote => Rest::Stays("something of it may still be running; its time is waited for"),
+        _ if lease.pid.is_none() => Rest::Rests,
+        LeaseState::Expired => Rest::Stays("its command is gone; who takes it next proves its files"),
+        _ if alive == "no" => Rest::Stays("its command is gone; who takes it next proves its files"),
+        _ => Rest::Runs,
+    }
+}
+
+fn because(rest: &Rest) -> &'static str {
+    match rest {
+        Rest::Stays(why) => why,
+        Rest::Runs => "a command has begun meanwhile",
+        Rest::Rests => "it came meanwhile",
+    }
+}
+
+/// Gives back one after the other until nothing rests and nothing runs. The names, in the order in which they went.
+fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> Result<Vec<String>, Exit> {
+    let limit = match (verb.no_wait, verb.wait, options.patience(&world.settings)) {
+        (true, ..) | (false, None, Patience::None) => Duration::ZERO,
+        (false, Some(wait), _) | (false, None, Patience::Wait(wait)) => wait,
+    };
+    let began = world.context.clock.now();
+    let mut released = Vec::new();
+    let mut told = false;
+    loop {
+        let leases = own(world)?;
+        if let Some(runs) = leases.iter().find(|lease| rest(lease, world.alive(lease)) == Rest::Runs) {
+            let above_us = run::within(world.context) == Some(runs.grant);
+            if above_us || began.until(world.context.clock.now()) >= limit {
+                let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
+                return Err(refuse(&running(runs, above_us, &released), status));
+            }
+            if !told {
+                report::say(&format!("locked: waiting for {} of this session to end", runs.operation));
+                told = true;
+            }
+            world.store.await_change(std::slice::from_ref(&runs.resource), PAUSE);
+            continue;
+        }
+        if let Some((lease, file)) = open_edit(&leases, world.session.id) {
+            return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
+        }
+        let Some(next) = leases.iter().find(|lease| rest(lease, "unknown") == Rest::Rests) else {
+            return Ok(released);
+        };
+        if give_back(world, next)? {
+            released.push(next.resource.name.to_string());
+        } else if began.until(world.context.clock.now()) >= limit + CALL {
+            return Err(crate::cli::held::not_ours(world, std::slice::from_ref(&next.resource)));
+        }
+    }
+}
+
+/// False: it is not what it was a moment ago, and is looked at again.
+fn give_back(world: &mut World<'_>, lease: &LeaseView) -> Result<bool, Exit> {
+    let holding = Holding::Session { session: world.session.id, resources: vec![lease.resource.clone()] };
+    // What is kept after a failure did not become well by the session's end.
+    let ended = if lease.explicit { Ended::Completed } else { Ended::Failed };
+    let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
+    match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
+        Release::Released => Ok(true),
+        Release::NotOurs => Ok(false),
+    }
+}
+
+fn running(lease: &LeaseView, above_us: bool, released: &[String]) -> Refusal {
+    let so_far = match released {
+        [] => "nothing was released".to_owned(),
+        released => format!("released so far: {}", released.join(" ")),
+    };
+    Refusal {
+        word: "REFUSED",
+        what: format!("this session has a running command: {} holds {}", lease.operation, lease.resource),
+        why: format!("a lease is never released under a running command; {so_far}"),
+        retry: if above_us { "no, this was asked from below that command" } else { "yes, when it has ended" }
+            .to_owned(),
+        next: match above_us {
+            true => "let that command end, then: locked session end".to_owned(),
+            false => "locked session end --wait 10m".to_owned(),
+        },
+    }
+}

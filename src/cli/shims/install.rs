@@ -1,0 +1,117 @@
+//! `locked shims install`: makes them, and says what is left to do.
+#![forbid(unsafe_code)]
+
+use serde_json::{Value, json};
+
+use crate::cli::front::print;
+use crate::cli::verbs::InstallShimsVerb;
+use crate::exit::Exit;
+use crate::run::{self, Context};
+use crate::shims::{self, Done, Folder, Installed, MORE, READY, ShimError, Standing, Tool};
+
+use super::{failed, folder, is_on_path, quoted, shown, standing, tools};
+
+pub(super) fn install(context: &Context, verb: &InstallShimsVerb) -> Result<Exit, Exit> {
+    let folder = folder(context, &verb.place)?;
+    let tools = wanted(context, verb)?;
+    let invocation = &context.invocation;
+    let path = invocation.var("PATH");
+    let target = shims::launcher(invocation.executed.as_deref(), path.as_deref(), &invocation.cwd, context.ourselves)
+        .map_err(|error| failed(&error))?;
+    let done = shims::install(&folder, &tools, &target, context.ourselves).map_err(|error| failed(&error))?;
+    if verb.json {
+        let rows: Vec<Value> = done.iter().map(|(tool, result)| object(context, tool, result)).collect();
+        let value = json!({
+            "folder": folder.path().to_string_lossy(), "leads_to": target.to_string_lossy(),
+            "on_path": is_on_path(context, &folder), "shims": rows,
+        });
+        let printed = print(&format!("{value:#}"));
+        return Ok(faults(&done).unwrap_or(printed));
+    }
+    let text = told(context, &folder, &done);
+    let printed = if text.is_empty() { Exit::OK } else { print(&text) };
+    Ok(faults(&done).unwrap_or(printed))
+}
+
+/// Says what could not be done.
+fn faults(done: &[Done<'_>]) -> Option<Exit> {
+    done.iter().filter_map(|(_, result)| result.as_ref().err()).map(failed).fold(None, |_, exit| Some(exit))
+}
+
+/// The tools that were named, else the ready ones; and what the options add. Each once, in that order.
+fn wanted(context: &Context, verb: &InstallShimsVerb) -> Result<Vec<Tool>, Exit> {
+    let mut wanted = tools(&verb.tools)?;
+    let mut add = |name: &str| {
+        if let Ok(tool) = Tool::named(name.as_ref()) {
+            wanted.push(tool);
+        }
+    };
+    if verb.tools.is_empty() {
+        READY.into_iter().for_each(&mut add);
+    }
+    if verb.all {
+        MORE.into_iter().for_each(&mut add);
+    }
+    if verb.from_rules {
+        run::book_here(context)?.programs().iter().for_each(|name| add(name));
+    }
+    let mut seen = Vec::new();
+    wanted.retain(|tool| {
+        !seen.contains(tool) && {
+            seen.push(tool.clone());
+            true
+        }
+    });
+    Ok(wanted)
+}
+
+fn object(context: &Context, tool: &Tool, result: &Result<Installed, ShimError>) -> Value {
+    let (standing, program) = standing(context, tool);
+    let (stands, before) = shown(&standing);
+    let (word, why) = match result {
+        Ok(Installed::Made) => ("made", None),
+        Ok(Installed::Renewed) => ("renewed", None),
+        Ok(Installed::AsItWas) => ("unchanged", None),
+        Err(error) => ("refused", Some(error.to_string())),
+    };
+    json!({
+        "tool": tool.to_string(), "result": word, "why": why, "stands": stands, "before": before, "program": program,
+    })
+}
+
+/// What was done, and what is left to do.
+fn told(context: &Context, folder: &Folder, done: &[Done<'_>]) -> String {
+    let there: Vec<&Tool> = done.iter().filter(|(_, result)| result.is_ok()).map(|(tool, _)| *tool).collect();
+    if there.is_empty() {
+        return String::new();
+    }
+    let names = |tools: &[&Tool]| tools.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let place = folder.path().display();
+    let mut lines = vec![format!("{place} has shims of {}", names(&there))];
+    let mut missing = Vec::new();
+    let on_path = is_on_path(context, folder);
+    for &tool in &there {
+        let (standing, program) = standing(context, tool);
+        if program.is_none() {
+            missing.push(tool);
+        }
+        if let Standing::Behind(before) = standing {
+            lines.push(format!("{} is found before the shim, so that it runs without locked", before.display()));
+        } else if let (Standing::Absent, Some(program), true) = (standing, program, on_path) {
+            lines.push(format!("{program} is found, and the shim is not: look at {place}"));
+        }
+    }
+    if !missing.is_empty() {
+        let them = if missing.len() == 1 { "its shim ends" } else { "their shims end" };
+        lines.push(format!("not installed here: {}; until then {them} with 127", names(&missing)));
+    }
+    let all_first = there.iter().all(|tool| standing(context, tool).0 == Standing::First);
+    if !all_first {
+        lines.push("put the folder first on PATH, in the file that your shell reads when it starts:".to_owned());
+        lines.push(format!("    export PATH={}:\"$PATH\"", quoted(folder.path().as_os_str())));
+    }
+    if done.iter().any(|(_, result)| matches!(result, Ok(Installed::Made))) {
+        lines.push("shells that are open remember where programs were: hash -r (zsh: rehash)".to_owned());
+    }
+    lines.join("\n")
+}

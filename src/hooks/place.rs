@@ -1,0 +1,92 @@
+//! Where git looks for hooks, and whose place that is.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::HooksError;
+use crate::git::{GitError, path_from};
+
+/// Point git at another repository than that of the directory: a hook that installs hooks has them set.
+const MISLEADING: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"];
+
+/// Where git looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The directory from which git was asked; where hooks are tried out.
+    pub(super) from: PathBuf,
+    /// The directory of the hooks.
+    pub directory: PathBuf,
+    /// Whose it is, when it is not the repository's own.
+    pub whose: Option<&'static str>,
+}
+
+/// Asks git for the repository around `directory`: it knows of work trees, submodules and `core.hooksPath`.
+///
+/// # Errors
+/// No repository, or git cannot be started.
+pub fn find(directory: &Path) -> Result<Place, HooksError> {
+    let told = |args: &[&str]| ask(directory, args).map(|told| told.map(|told| directory.join(path_from(&told))));
+    let Some(common) = told(&["rev-parse", "--git-common-dir"])? else {
+        return Err(HooksError::NoRepository(directory.to_owned()));
+    };
+    let hooks = told(&["rev-parse", "--git-path", "hooks"])?.unwrap_or_else(|| common.join("hooks"));
+    let root = told(&["rev-parse", "--show-toplevel"])?;
+    let git_dir = told(&["rev-parse", "--git-dir"])?.unwrap_or_else(|| common.clone());
+    let physical = |path: &Path| nearest(path);
+    let inside = |of: &Path| physical(&hooks).starts_with(physical(of));
+    let whose = match () {
+        () if inside(&common) || inside(&git_dir) => None,
+        () if root.as_deref().is_some_and(inside) => Some("files of the working tree, by core.hooksPath"),
+        () => Some("shared with other repositories, by core.hooksPath"),
+    };
+    Ok(Place { from: directory.to_owned(), directory: clean(&hooks), whose })
+}
+
+impl Place {
+    /// Where a hook lies.
+    #[must_use]
+    pub fn hook(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Where the hook lies that was there before.
+    #[must_use]
+    pub fn aside(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}.locked-prev"))
+    }
+}
+
+/// A git command that means the repository around `directory`.
+pub(super) fn git(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(directory).stdin(Stdio::null()).env("LC_ALL", "C");
+    MISLEADING.iter().for_each(|name| _ = command.env_remove(name));
+    command
+}
+
+/// One line of an answer; none when git refuses.
+fn ask<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Result<Option<Vec<u8>>, HooksError> {
+    let asked = git(directory).args(args).stderr(Stdio::null()).output();
+    let output = asked.map_err(|source| GitError::NoGit { need: "to find its hooks", source })?;
+    let line = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout).to_vec();
+    Ok(output.status.success().then_some(line).filter(|line| !line.is_empty()))
+}
+
+/// The path with its links resolved, as far as it exists.
+fn nearest(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    for above in path.ancestors() {
+        if let Ok(real) = std::fs::canonicalize(above) {
+            return rest.iter().rev().fold(real, |path: PathBuf, part: &&OsStr| path.join(part));
+        }
+        rest.extend(above.file_name());
+    }
+    path.to_owned()
+}
+
+/// Without `.` parts, for showing.
+fn clean(path: &Path) -> PathBuf {
+    path.components().collect()
+}

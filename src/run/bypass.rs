@@ -1,0 +1,162 @@
+//! `LOCKED_BYPASS='reason'`: the one way through a shim without a lease. The program is run as if we were not there; what
+//! it would have held is told on standard error and to the ledger, which learns of it later where it cannot be reached.
+//!
+//! It speaks to shims alone. Who types `locked` asks for the lease, and only need not type it; and a variable that is
+//! left in an environment must not take the lease from those who ask for it. It stays in the program's environment, so
+//! that shims below it are bypassed too, and each says so.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::time::Duration;
+
+use crate::clock::Clock as _;
+use crate::exit::{self, Exit};
+use crate::holder::ProcFs;
+use crate::plan::HoldPlan;
+use crate::report;
+use crate::settle;
+use crate::state::StateDir;
+use crate::store::{Ended, Forced, ForcedEnd, HistoryFilter, Live, Owner, Store, StoreError};
+use crate::supervise::{self, Order};
+use crate::terms::GrantId;
+
+use super::{Context, env_of, setting, settings, spool};
+
+/// The variable.
+const VARIABLE: &str = "LOCKED_BYPASS";
+
+/// How a reason begins in the ledger, so that it is told from that of a `--force`.
+const MARK: &str = "bypass: ";
+
+/// How long the store may take to hear of it; then the spool has it.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// What was said in the variable, if we stand in a program's place. Looked at only where a lease would be taken.
+pub(super) fn asked(context: &Context) -> Option<OsString> {
+    context.shim.as_ref().and_then(|_| context.invocation.var(VARIABLE))
+}
+
+/// Runs the program without the lease that the plan wants.
+pub(super) fn run(context: &Context, reason: &OsStr, plan: &HoldPlan, order: &Order) -> Exit {
+    let reason = match checked(context, reason) {
+        Ok(reason) => reason,
+        Err(exit) => return exit,
+    };
+    let told = match record(context, &reason, plan) {
+        Ok(told) => told.to_owned(),
+        Err(why) => format!("nothing could be recorded: {why}"),
+    };
+    go(context, &reason, &plan.shown(), &told, order)
+}
+
+/// The same where it cannot be said what the command would have held.
+pub(super) fn unnamed(context: &Context, reason: &OsStr, why: &str, order: &Order) -> Exit {
+    let reason = match checked(context, reason) {
+        Ok(reason) => reason,
+        Err(exit) => return exit,
+    };
+    go(context, &reason, "what it writes", &format!("nothing could be recorded: {why}"), order)
+}
+
+fn go(context: &Context, reason: &str, what: &str, told: &str, order: &Order) -> Exit {
+    let program = order.program.file_name().unwrap_or_default().display();
+    report::say(&format!("locked: {program} runs without a lease on {what}, bypassed ({reason}); {told}"));
+    context.account.forced(reason);
+    context.account.passes("bypassed");
+    let error = supervise::replace(order);
+    report::say(&format!("locked: {}: {error}", order.program.display()));
+    Exit::Code(settle::could_not_start(error.raw_os_error().unwrap_or_default()))
+}
+
+/// A reason that says something, on one line.
+fn checked(context: &Context, reason: &OsStr) -> Result<String, Exit> {
+    let text = reason.to_str().map(str::trim).filter(|text| !text.is_empty());
+    let text = text.filter(|text| !text.chars().any(char::is_control) && text.chars().count() <= 200);
+    text.map(str::to_owned).ok_or_else(|| {
+        let what = "LOCKED_BYPASS does not say why, on one line of at most 200 characters";
+        context.account.because(what);
+        let next = "say it: LOCKED_BYPASS='the store moves today'; or unset LOCKED_BYPASS";
+        report::say(&report::misuse(what, next).to_string());
+        Exit::Code(exit::USAGE)
+    })
+}
+
+/// Tells the store, or the spool; the answer says which. An error is why neither was told.
+fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static str, String> {
+    let state = StateDir::open(&env_of(context)).map_err(|error| error.to_string())?;
+    let layers = settings::layers_for(context, plan).map_err(|error| error.to_string())?;
+    let settings = layers.settings(&settings::BUILT_IN).map_err(|error| error.to_string())?;
+    let session = super::session(context, None, &settings).map_err(|refusal| refusal.what)?;
+    let now = context.clock.wall_ms();
+    let forced = Forced {
+        grant: GrantId::random(),
+        owner: Owner {
+            session: session.id,
+            label: session.label,
+            host: ProcFs::host(),
+            host_id: state.host_id(context.clock.as_ref()),
+            pid: std::process::id(),
+            operation: plan.operation.clone(),
+            rule: plan.rule.clone(),
+        },
+        resources: plan.resources.clone(),
+        reason: format!("{MARK}{reason}"),
+        began_at: now,
+        // We are gone when it ends: the program takes our place.
+        ended_at: now,
+        files: Vec::new(),
+        receipts: Vec::new(),
+        // A person's word: nobody is kept out by it, and nobody waits for its end.
+        end: ForcedEnd::Ended(Ended::HumanAction),
+        apart: Vec::new(),
+    };
+    let store = setting::for_plan(context, plan).map_err(|wrong| wrong.refusal().0.what)?;
+    let told =
+        super::entry::open_untold(context, &state, &store).and_then(|mut opened| opened.record_forced(&forced, LIMIT));
+    if told.is_ok() {
+        return Ok(if store.advisory { "its store keeps no history" } else { "the ledger knows" });
+    }
+    // No live file stands for it: what has ended is told whoever holds what.
+    let nobody = Live { device: 0, inode: 0 };
+    spool::write(&state, &store, forced.grant, nobody, spool::News::Forced(forced))
+        .map(|()| "the ledger will be told")
+        .map_err(|error| error.to_string())
+}
+
+/// How often shims were bypassed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bypasses {
+    /// What the ledger knows of: ended leases that were none.
+    pub recorded: usize,
+    /// Calls that it has not heard of yet.
+    pub spooled: usize,
+}
+
+/// Counts the bypasses that the store knows of, of the last `since` (none: of all its history, the newest thousand rows), and those that
+/// wait in the spool. A call that would have held two resources is two rows.
+///
+/// # Errors
+/// The store could not answer; [`spooled`] needs none.
+pub fn bypasses(
+    state: &StateDir,
+    store: &mut dyn Store,
+    since: Option<Duration>,
+    limit: Duration,
+) -> Result<Bypasses, StoreError> {
+    let filter = HistoryFilter { name: None, since, limit: Some(1000) };
+    let past = store.history(&filter, limit)?;
+    // What the stores put before every reason of this kind.
+    let is_bypass = |note: &String| note.strip_prefix("forced: ").is_some_and(|reason| reason.starts_with(MARK));
+    let recorded = past.iter().filter(|lease| lease.note.as_ref().is_some_and(is_bypass)).count();
+    Ok(Bypasses { recorded, spooled: spooled(state) })
+}
+
+/// Counts the bypasses that wait in the spool until their store can be told.
+#[must_use]
+pub fn spooled(state: &StateDir) -> usize {
+    let Ok(files) = fs::read_dir(state.path().join("spool")) else { return 0 };
+    let _as_owner = state.as_owner();
+    let reasons = files.filter_map(|file| spool::reason(&file.ok()?.path()));
+    reasons.filter(|reason| reason.starts_with(MARK)).count()
+}

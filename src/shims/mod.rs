@@ -1,0 +1,40 @@
+//! `shims`: links that stand in front of programs on PATH, so that whoever calls the program goes through `locked` without
+//! knowing it.
+//!
+//! A shim is a link with the program's name that leads to `locked`, which looks at the name it was called by (the room
+//! `invocation` has it) before anything else. This room makes the links, looks at them and takes them away; it decides
+//! nothing about what runs. Links are made and replaced each in one step, so that no caller ever finds a name missing and
+//! no two installations disturb each other; what is not ours is never touched.
+//!
+//! On systems without such links (Windows) a native copy of `locked` stands there instead; that belongs into a platform
+//! file beside `unix.rs`.
+#![forbid(unsafe_code)]
+
+mod entry;
+mod error;
+mod folder;
+mod install;
+mod launcher;
+mod remove;
+mod standing;
+mod tool;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(unix)]
+use unix as platform;
+
+pub use entry::{Entry, Shim, all};
+pub use error::ShimError;
+pub use folder::{Folder, SYSTEM};
+pub use install::{Done, Installed, install};
+pub use launcher::launcher;
+pub use remove::remove;
+pub use standing::{Standing, is_on_path, standing};
+pub use tool::Tool;
+
+/// What is installed without a word: what changes shared secrets and containers.
+pub const READY: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
+
+/// What `--all` adds: what reaches other hosts.
+pub const MORE: [&str; 4] = ["ssh", "scp", "sftp", "rsync"];

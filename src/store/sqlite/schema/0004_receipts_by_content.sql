@@ -1,0 +1,3 @@
+-- Whether a content has a receipt, whatever its path.
+create index receipt_new on receipts (scope, new);
+create index receipt_blob on receipts (scope, blob) where blob is not null;

@@ -1,0 +1,10 @@
+//! The board: sessions, words, figures, timelines, and the names and tables of before; through the program as built.
+#![forbid(unsafe_code)]
+
+mod agents;
+mod compat;
+mod figures;
+mod helpers;
+mod pages;
+mod sessions;
+mod words;

@@ -1,0 +1,285 @@
+//! `locked store print-sql --compat`: the tables of before and `locked` exclude each other, under the role that may least.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use locked::store::{Before, Ended, HistoryFilter, PostgresStore, Schema, Store as _};
+use locked::terms::Scope;
+
+use crate::run::stage::silent;
+use crate::store::cast::{LIMIT, actor, busy, granted, release, resource, take};
+use crate::store::postgres::lab::{Lab, Way};
+use crate::world::World;
+use crate::world::cluster;
+
+fn before(schema: &str) -> Before {
+    Before { schema: schema.to_owned(), scope: resource("a").scope, containers: Scope("machine/one".to_owned()) }
+}
+
+/// A ledger with the tables of before in a schema beside it, and the users who write them.
+struct Old {
+    lab: Lab,
+    outer: String,
+}
+
+impl Old {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let lab = Lab::running(Way::Client);
+        let outer = format!("before{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        lab.cluster().sql(&format!("create schema {outer}; grant usage on schema {outer} to worker, looker"));
+        let old = Self { lab, outer };
+        old.lab.cluster().sql(&old.lab.schema().compat(&before(&old.outer)));
+        old
+    }
+
+    /// As `worker`, who is a member of locked_client and no more; `@` stands for the tables' schema.
+    fn sql(&self, text: &str) -> Result<Vec<Vec<String>>, String> {
+        self.as_user("worker", text)
+    }
+
+    fn as_user(&self, user: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
+        let done = self.lab.cluster().try_sql_as(user, &text.replace('@', &format!("{}.", self.outer)));
+        done.map_err(|error| {
+            let of_server = error.as_db_error();
+            of_server.map_or_else(|| error.to_string(), |it| format!("{} {}", it.code().code(), it.message()))
+        })
+    }
+
+    /// How many rows a statement changed.
+    fn rows(&self, text: &str, returning: &str) -> usize {
+        self.sql(&format!("{text} returning {returning}")).expect("done").len()
+    }
+
+    fn store(&self) -> PostgresStore {
+        self.lab.contender()
+    }
+
+    fn insert(&self, name: &str, holder: &str) -> Result<Vec<Vec<String>>, String> {
+        self.sql(&format!(
+            "insert into @p24_env_locks (resource, holder, operation, expires_at) \
+             values ('{name}', '{holder}', 'rotation', now() + interval '30 minutes') returning resource, holder"
+        ))
+    }
+}
+
+const ANA: &str = "3f2a91c0-0000-4000-8000-000000000001";
+
+#[test]
+fn the_old_table_and_locked_exclude_each_other() {
+    let (old, bob) = (Old::new(), actor("bob"));
+    let mut store = old.store();
+    assert_eq!(old.insert("sops:a", ANA), Ok(vec![vec!["sops:a".to_owned(), ANA.to_owned()]]));
+    let (blockers, _) = busy(&mut store, &bob.asks(&["a"]));
+    assert_eq!((blockers[0].lease.label.as_str(), blockers[0].lease.operation.as_str()), (ANA, "rotation"));
+    let second = old.insert("sops:a", "somebody else").expect_err("busy");
+    assert_eq!(second, format!("23505 sops:a is held by 3f2a91c0 ({ANA}), rotation"));
+    let lasts = "select extract(epoch from expires_at - now()) between 1790 and 1801 from @p24_env_locks where resource = 'sops:a'";
+    assert_eq!(old.sql(lasts), Ok(vec![vec!["t".to_owned()]]));
+    assert_eq!(
+        old.rows(
+            &format!("update @p24_env_locks set expires_at = now() + interval '30 minutes' where holder = '{ANA}'"),
+            "1"
+        ),
+        1
+    );
+    assert_eq!(old.rows("delete from @p24_env_locks where resource = 'sops:a' and holder = 'somebody else'", "1"), 0);
+    assert_eq!(old.rows(&format!("delete from @p24_env_locks where resource = 'sops:a' and holder = '{ANA}'"), "1"), 1);
+    // And the other way round: what `locked` holds is seen, short, and not closed from here.
+    let held = take(&mut store, &bob.asks(&["a"]));
+    let seen = old.sql("select resource, holder, operation from @p24_env_locks").expect("seen");
+    assert_eq!(seen, [["sops:a".to_owned(), bob.session.short(), "bob's command".to_owned()]]);
+    assert!(old.insert("sops:a", ANA).is_err_and(|it| it.starts_with("23505 sops:a is held by ")));
+    for refused in ["delete from @p24_env_locks", "update @p24_env_locks set expires_at = now() + interval '1 hour'"] {
+        assert!(old.sql(refused).is_err_and(|it| it.starts_with("42501 sops:a is held by ")), "{refused}");
+    }
+    release(&mut store, &held);
+    assert_eq!(old.sql("select 1 from @p24_env_locks"), Ok(vec![]));
+}
+
+#[test]
+fn one_session_is_one_holder_in_the_old_helper_and_in_locked() {
+    let (old, ana) = (Old::new(), actor("ana"));
+    let mut store = old.store();
+    let name = ana.session.whole();
+    old.insert("sops:a", &name).expect("held");
+    old.insert("sops:a", &name).expect("its own already");
+    let command = take(&mut store, &ana.asks(&["a"]));
+    assert!(old.insert("sops:a", &name).is_err_and(|it| it.starts_with("23505")), "its own command runs");
+    release(&mut store, &command);
+    assert_eq!(old.sql("select holder from @p24_env_locks"), Ok(vec![vec![name.clone()]]), "handed back");
+    assert_eq!(old.rows(&format!("delete from @p24_env_locks where holder = '{name}'"), "1"), 1);
+    granted(&mut store, &actor("bob").asks(&["a"]));
+}
+
+#[test]
+fn what_has_run_out_is_cleared_as_before_and_the_ledger_says_who_took_it() {
+    let old = Old::new();
+    let back_dated = "insert into @p24_env_locks (resource, holder, expires_at) values ('server:bms-4', 'dead', now() - interval '1 hour')";
+    old.sql(back_dated).expect("back-dated");
+    assert_eq!(old.rows("delete from @p24_env_locks where resource = 'server:bms-4' and expires_at < now()", "1"), 1);
+    old.insert("server:bms-4", "alive").expect("free");
+    let past = old.store().history(&HistoryFilter::default(), LIMIT).expect("answer");
+    assert_eq!((past[0].ended_as, past[0].label.as_str()), (Ended::Expired, "dead"), "cleared by somebody");
+    old.sql(back_dated).expect_err("held");
+    old.sql(&back_dated.replace("bms-4", "vps-i1")).expect("back-dated");
+    old.insert("server:vps-i1", "alive").expect("run out: also without clearing it");
+    let past = old.store().history(&HistoryFilter::default(), LIMIT).expect("answer");
+    let note = past[0].note.clone().unwrap_or_default();
+    assert!(
+        past[0].ended_as == Ended::Expired && note.contains("reclaimed by") && note.contains("(alive)"),
+        "{past:?}"
+    );
+    let scopes =
+        "select distinct scope from @live where resource like 'server:%' or resource like 'container:%' order by 1";
+    old.insert("container:stack", "alive").expect("free");
+    let scopes = old.as_user("looker", &scopes.replace("@live", &format!("{}.live", old.lab.schema())));
+    assert_eq!(scopes, Ok(vec![vec!["global".to_owned()], vec!["machine/one".to_owned()]]));
+    for (wrong, code) in [
+        ("insert into @p24_env_locks (resource, holder) values ('no kind', 'x')", "22023"),
+        ("insert into @p24_env_locks (resource) values ('a:b')", "22023"),
+        ("update @p24_env_locks set holder = 'me'", "0A000"),
+        ("update @p24_env_locks set expires_at = now() - interval '1 hour'", "0A000"),
+        // Said in the file: not for views.
+        (
+            "insert into @p24_env_locks (resource, holder) values ('a:b', 'x') on conflict (resource) do nothing",
+            "42P10",
+        ),
+    ] {
+        let said = old.sql(wrong).expect_err(wrong);
+        assert!(said.starts_with(code), "{wrong}: {said}");
+    }
+}
+
+fn open(old: &Old, secret: &str) -> Result<String, String> {
+    let text = format!(
+        "insert into @dev_r_rotation_log (repo, secret_name, status) values ('infra', '{secret}', 'pending') returning id"
+    );
+    old.sql(&text).map(|rows| rows[0][0].clone())
+}
+
+#[test]
+fn the_rotation_log_is_the_same_lock() {
+    let (old, bob) = (Old::new(), actor("bob"));
+    let mut store = old.store();
+    let mut rotation = bob.asks(&["a"]);
+    rotation.resources[0].name = locked::terms::ResourceName::of("rotation", b"DB_URL");
+    let first = open(&old, "DB_URL").expect("free");
+    assert!(open(&old, "DB_URL").is_err_and(|it| it.starts_with("23505 rotation:DB_URL is held by ")));
+    open(&old, "OTHER").expect("another secret");
+    let (blockers, _) = busy(&mut store, &rotation);
+    assert_eq!((blockers[0].lease.label.as_str(), blockers[0].lease.host.as_str()), ("infra", "rotation-log"));
+    // Of two who reclaim a crashed one, one does.
+    let reclaim = format!(
+        "update @dev_r_rotation_log set status = 'failed', error_message = 'presumed crashed' where id = {first} and status = 'pending'"
+    );
+    let both = std::thread::scope(|threads| {
+        [(); 2]
+            .map(|()| threads.spawn(|| old.rows(&reclaim, "1")))
+            .map(|it| it.join().expect("no panic"))
+            .iter()
+            .sum::<usize>()
+    });
+    assert_eq!(both, 1);
+    let row = format!("select repo, secret_name, status, error_message from @dev_r_rotation_log where id = {first}");
+    assert_eq!(old.sql(&row), Ok(vec![["infra", "DB_URL", "failed", "presumed crashed"].map(str::to_owned).into()]));
+    let held = take(&mut store, &rotation);
+    assert!(open(&old, "DB_URL").is_err_and(|it| it.contains("held by") && it.starts_with("23505")));
+    let close =
+        "update @dev_r_rotation_log set status = 'completed' where status = 'pending' and secret_name = 'DB_URL'";
+    assert!(
+        old.sql(close).is_err_and(|it| it.starts_with("42501 rotation:DB_URL is held by ")),
+        "not closed from here"
+    );
+    release(&mut store, &held);
+    for status in ["completed", "human-action"] {
+        let id = open(&old, "DB_URL").expect("free");
+        assert_eq!(old.rows(&format!("update @dev_r_rotation_log set status = '{status}' where id = {id}"), "1"), 1);
+        assert_eq!(
+            old.sql(&format!("select status from @dev_r_rotation_log where id = {id}")),
+            Ok(vec![vec![status.to_owned()]])
+        );
+    }
+    for (wrong, code) in [
+        ("delete from @dev_r_rotation_log", "42501"),
+        ("insert into @dev_r_rotation_log (repo, secret_name, status) values ('infra', 'X', 'completed')", "0A000"),
+        ("insert into @dev_r_rotation_log (repo, secret_name) values ('infra', 'A B')", "22023"),
+    ] {
+        assert!(old.sql(wrong).is_err_and(|it| it.starts_with(code)), "{wrong}: {:?}", old.sql(wrong));
+    }
+}
+
+#[test]
+fn nobody_may_more_than_before() {
+    let old = Old::new();
+    let schema = old.lab.schema().to_string();
+    for inner in ["leases", "old_holders"] {
+        assert!(
+            old.sql(&format!("select * from {schema}.{inner}")).is_err_and(|it| it.starts_with("42501")),
+            "{inner}"
+        );
+    }
+    old.insert("server:a", "x").expect("held");
+    let look = "select holder from @p24_env_locks";
+    assert_eq!(old.as_user("looker", look), Ok(vec![vec!["x".to_owned()]]));
+    assert!(old.as_user("looker", "delete from @p24_env_locks").is_err_and(|it| it.starts_with("42501")));
+    old.lab.cluster().sql("do $$ begin if not exists (select 1 from pg_roles where rolname = 'nosy') then create role nosy login; end if; end $$");
+    old.lab.cluster().sql(&format!("grant usage on schema {} to nosy", old.outer));
+    assert!(old.as_user("nosy", look).is_err_and(|it| it.starts_with("42501")));
+    // Once more changes nothing, and a table of that name is not touched.
+    old.lab.cluster().sql(&old.lab.schema().compat(&before(&old.outer)));
+    assert_eq!(old.as_user("looker", look), Ok(vec![vec!["x".to_owned()]]));
+    old.lab.cluster().sql("create schema real; create table real.p24_env_locks (resource text)");
+    let refused = old.lab.cluster().try_sql(&old.lab.schema().compat(&before("real"))).expect_err("it is there");
+    assert!(
+        refused.as_db_error().is_some_and(|it| it.message() == "real.p24_env_locks is there, and is no view"),
+        "{refused:?}"
+    );
+    let admin = cluster::shared().config("postgres");
+    let mut admin =
+        PostgresStore::new(admin, Box::new(locked::store::With(tokio_postgres::NoTls)), old.lab.schema().clone());
+    assert_eq!(admin.check(LIMIT).expect("compared"), [], "the protocol is as it was");
+}
+
+/// As where people rent their database: who applies it is no superuser.
+#[test]
+fn who_may_act_as_the_owner_applies_it() {
+    drop(Lab::running(Way::Direct));
+    let server = cluster::shared();
+    server.sql("create role old_builder login createrole; grant create on database postgres to old_builder");
+    let schema = Schema::named("old_built").expect("a name");
+    let mut admin = PostgresStore::new(
+        server.config("old_builder"),
+        Box::new(locked::store::With(tokio_postgres::NoTls)),
+        schema.clone(),
+    );
+    admin.init(LIMIT).expect("made");
+    let as_builder = |sql: &str| server.try_sql_as("old_builder", sql).map_err(|error| format!("{error:?}"));
+    as_builder("create schema old_outer; grant usage on schema old_outer to locked_client")
+        .expect("a schema of its own");
+    as_builder(&schema.compat(&before("old_outer"))).expect("applied");
+    let insert = "insert into old_outer.p24_env_locks (resource, holder) values ('server:a', 'x')";
+    server.try_sql_as("worker", insert).expect("held");
+    assert!(as_builder("select * from old_built.leases").is_err_and(|it| it.contains("42501")), "it keeps nothing");
+}
+
+#[test]
+fn the_program_prints_it_for_the_repository_around() {
+    let world = World::new();
+    let work = world.work();
+    world.git(&work, &["init", "-q"]);
+    world.git(&work, &["remote", "add", "origin", "git@example.org:Acme/Infra.git"]);
+    let printed =
+        silent(world.locked().args(["store", "print-sql", "--compat", "--in", "old", "--containers", "machine/o'ne"]));
+    assert!(
+        printed.contains("when 'sops' then 'example.org/Acme/Infra'")
+            || printed.contains("when 'sops' then 'example.org/acme/infra'"),
+        "{printed}"
+    );
+    assert!(printed.contains("when 'container' then 'machine/o''ne'") && printed.contains("\"old\".p24_env_locks"));
+    assert!(!printed.contains("@scope@") && !printed.contains("@schema@") && !printed.contains("@lends@"), "{printed}");
+    for wrong in [&["--in", "a.b"][..], &["--scope", ""], &["--in", "Public"]] {
+        crate::run::stage::says(world.locked().args(["store", "print-sql", "--compat"]).args(wrong), 64);
+    }
+    crate::run::stage::says(world.locked().args(["store", "print-sql", "--scope", "x"]), 64);
+}

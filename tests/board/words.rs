@@ -1,0 +1,58 @@
+//! `locked status --ping`: a word for the holder.
+#![forbid(unsafe_code)]
+
+use serde_json::Value;
+
+use crate::run::stage::{ends, json, says, silent, text};
+use crate::world::World;
+
+/// What a command said on standard error.
+fn heard(world: &World, session: u32, words: &[&str]) -> String {
+    text(&ends(world.locked_as(session).args(words), 0).stderr)
+}
+
+#[test]
+fn a_word_reaches_the_holder_at_its_next_command_and_once() {
+    let world = World::new();
+    silent(world.locked_as(1).args(["acquire", "server:a"]));
+    let ping = ["status", "--ping", "server:a", "--message", "I need it for the certificates"];
+    let said = silent(world.locked_as(2).args(ping));
+    assert!(said.starts_with("left a word for 01010101 (") && said.ends_with(") about server:a\n"), "{said}");
+    for words in [&["-r", "server:b", "true"][..], &["renew", "server:a"], &["check", "server:a"], &["session", "list"]]
+    {
+        let first = heard(&world, 1, words);
+        assert!(
+            first.starts_with("locked: 02020202 (") && first.contains(") about server:a at "),
+            "{words:?}: {first}"
+        );
+        assert!(
+            first.ends_with(": I need it for the certificates\n") && first.lines().count() == 1,
+            "{words:?}: {first}"
+        );
+        assert_eq!(heard(&world, 1, words), "", "{words:?}: once");
+        silent(world.locked_as(2).args(ping));
+    }
+    assert!(heard(&world, 1, &["acquire", "server:c"]).contains("I need it"), "a grant of `acquire` brings it too");
+    silent(world.locked_as(2).args(ping));
+    assert_eq!(heard(&world, 1, &["-q", "-r", "server:b", "true"]), "", "quiet is quiet");
+    silent(world.locked_as(2).args(["status", "--ping", "server:a"]));
+    assert!(heard(&world, 1, &["release", "server:a"]).ends_with("please release it as soon as you can\n"));
+}
+
+#[test]
+fn a_word_needs_a_holder_and_is_one_line() {
+    let world = World::new();
+    assert_eq!(silent(world.locked_as(2).args(["status", "--ping", "server:a"])), "nobody holds server:a\n");
+    silent(world.locked_as(1).args(["acquire", "server:a"]));
+    assert_eq!(
+        silent(world.locked_as(1).args(["status", "--ping", "server:a"])),
+        "server:a is held by this very session\n"
+    );
+    let told: Vec<Value> =
+        json(world.locked_as(2).args(["status", "--json", "--ping", "server:a", "--ping", "server:b"]));
+    assert_eq!((&told[0]["told"], &told[1]["told"]), (&"01010101".into(), &Value::Null));
+    for text in ["", "two\nlines", "\u{1b}[2J", &"x".repeat(201)] {
+        says(world.locked_as(2).args(["status", "--ping", "server:a", "--message", text]), 64);
+    }
+    says(world.locked_as(2).args(["status", "--message", "hello"]), 64);
+}

@@ -1,0 +1,13 @@
+//! Git's hooks: real commits of real SOPS files, in every way in which git makes them.
+#![forbid(unsafe_code)]
+
+mod audited;
+mod beside;
+mod commits;
+mod merges;
+mod places;
+mod pushes;
+mod standing;
+mod without;
+mod yard;
+mod zones;

@@ -1,0 +1,120 @@
+//! `locked audit`: over commits, by content, by receipts, and in a receiving repository.
+#![forbid(unsafe_code)]
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::yard::{FILE, Yard, ends, says, text, versions};
+use crate::run::server::database;
+use crate::world::board::write_program;
+
+fn json(command: &mut Command, status: i32) -> Value {
+    serde_json::from_slice(&ends(command.arg("--json"), status).stdout).expect("JSON")
+}
+
+/// What is wrong, in order: path and word.
+fn wrong(value: &Value) -> Vec<(String, String)> {
+    let word = |finding: &Value, name: &str| finding[name].as_str().expect("text").to_owned();
+    let all = value["findings"].as_array().expect("findings");
+    all.iter().map(|finding| (word(finding, "path"), word(finding, "wrong"))).collect()
+}
+
+fn commit(yard: &Yard, path: &str, content: &[u8]) {
+    yard.write(path, content);
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-q", "--no-verify", "-m", path]);
+}
+
+#[test]
+fn without_a_shared_store_contents_are_looked_at_and_that_is_said() {
+    let yard = Yard::without_hooks();
+    let said = says(yard.locked().args(["audit", "HEAD"]), 0);
+    assert!(said.contains("content only"), "{said}");
+    commit(&yard, "secrets/p.env", b"A=1\n");
+    commit(&yard, FILE, &versions().foreign);
+    commit(&yard, "secrets/p.env", &versions().second);
+    let all = json(yard.locked().args(["audit", "base..HEAD"]), 72);
+    let expected = [("secrets/p.env", "plaintext"), (FILE, "recipients")];
+    assert_eq!(wrong(&all), expected.map(|(path, wrong)| (path.to_owned(), wrong.to_owned())));
+    assert_eq!((&all["commits"], &all["versions"], &all["receipts"]), (&3.into(), &3.into(), &false.into()));
+    // As the files are now.
+    assert_eq!(wrong(&json(yard.locked().args(["audit"]), 72)), [(FILE.to_owned(), "recipients".to_owned())]);
+    let report = text(&ends(yard.locked().args(["audit", "base..HEAD"]), 72).stdout);
+    assert!(report.starts_with("3 commits, 3 versions of SOPS files, 2 findings\n"), "{report}");
+    assert_eq!(report.lines().count(), 3, "{report}");
+    for range in ["nobody..HEAD", "--all", "HEAD..--all", "refs/heads/none"] {
+        let said = says(yard.locked().args(["audit", "--", range]), 64);
+        assert!(said.contains("names no commit"), "{range}: {said}");
+    }
+    assert_eq!(wrong(&json(yard.locked().args(["audit", "HEAD..HEAD"]), 0)), []);
+}
+
+#[test]
+fn receipts_tell_what_was_written_past_locked_and_what_was_written_without_seeing() {
+    let yard = Yard::without_hooks();
+    let address = database("of_an_audit");
+    let set = |key: &str| {
+        let mut locked = yard.locked();
+        locked.args(["sops", "set", FILE, &format!("[\"{key}\"]"), "\"3\""]);
+        locked.env("LOCKED_STORE", &address);
+        ends(&mut locked, 0);
+        std::fs::read(yard.path(FILE)).expect("file")
+    };
+    let audit = |args: &[&str], status: i32| {
+        let mut locked = yard.locked();
+        json(locked.arg("audit").args(args).env("LOCKED_STORE", &address), status)
+    };
+    // Another file than all other tests have, which this world's key opens.
+    std::fs::write(yard.path(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", yard.world.recipient()))
+        .expect("rules");
+    std::fs::copy(yard.world.encrypted("x.env", "A=1\nB=1\n", "dotenv"), yard.path(FILE)).expect("copied");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-q", "--no-verify", "-m", "before"]);
+    yard.git(&["tag", "before"]);
+    let one = set("A");
+    yard.git(&["commit", "-q", "--no-verify", "-am", "one"]);
+    let seen = audit(&["before..HEAD"], 0);
+    assert_eq!((wrong(&seen), &seen["receipts"]), (vec![], &true.into()));
+    // On another branch somebody writes from the version before it; that file is then taken over as it is.
+    yard.git(&["switch", "-qc", "side", "before"]);
+    set("B");
+    yard.git(&["commit", "-q", "--no-verify", "-am", "side"]);
+    assert_eq!(wrong(&audit(&["before..HEAD"], 0)), []);
+    yard.git(&["switch", "-q", "main"]);
+    yard.git(&["checkout", "-q", "side", "--", FILE]);
+    yard.git(&["commit", "-q", "--no-verify", "-am", "taken over"]);
+    let stale = audit(&["before..HEAD"], 73);
+    assert_eq!(wrong(&stale), [(FILE.to_owned(), "stale".to_owned())]);
+    // A revert is none, and a version that nobody wrote under a lease is one.
+    yard.write(FILE, &one);
+    yard.git(&["commit", "-q", "--no-verify", "-am", "back"]);
+    assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 73)), [(FILE.to_owned(), "stale".to_owned())], "seen alone, it is older");
+    assert_eq!(wrong(&audit(&["before..HEAD"], 73)).len(), 1, "seen with its history, it is a revert");
+    ends(yard.world.sops().args(["set", yard.path(FILE).to_str().expect("UTF-8"), "[\"A\"]", "\"4\""]), 0);
+    yard.git(&["commit", "-q", "--no-verify", "-am", "past locked"]);
+    assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 73)), [(FILE.to_owned(), "unlocked".to_owned())]);
+    // Without an answer: not looked at is not in order.
+    let mut down = yard.locked();
+    down.args(["audit", "HEAD^..HEAD"]).env("LOCKED_STORE", "postgres://u@127.0.0.1:1/x?connect_timeout=2");
+    says(&mut down, 69);
+}
+
+#[test]
+fn a_receiving_repository_refuses_what_is_pushed_past_every_hook() {
+    let yard = Yard::without_hooks();
+    yard.git(&["init", "-q", "--bare", "../o.git"]);
+    let hook = yard.root().parent().expect("parent").join("o.git/hooks/pre-receive");
+    std::fs::create_dir_all(hook.parent().expect("parent")).expect("directory");
+    write_program(&hook, &format!("#!/bin/sh\nexec '{}' audit --pre-receive\n", env!("CARGO_BIN_EXE_locked")));
+    yard.is(&["push", "-q", "../o.git", "main"], None);
+    commit(&yard, "secrets/p.env", b"A=1\n");
+    commit(&yard, "secrets/p.env", &versions().second);
+    let output = yard.try_git(&["push", "-q", "../o.git", "main"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("cannot be taken in: the file is plaintext"), "{said}");
+    yard.git(&["reset", "-q", "--hard", "base"]);
+    commit(&yard, "secrets/p.env", &versions().second);
+    yard.is(&["push", "-q", "../o.git", "main", "main:other"], None);
+    yard.is(&["push", "-q", "../o.git", ":other"], None);
+}

@@ -1,0 +1,10 @@
+//! What puts `locked` on a machine: installer, start files of shells, completions, release archives, packages, `init`.
+#![forbid(unsafe_code)]
+
+mod completions;
+mod init;
+mod package;
+mod place;
+mod release;
+mod script;
+mod start_files;
