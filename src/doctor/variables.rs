@@ -14,8 +14,16 @@ const OURS: [&str; 6] =
     ["LOCKED_SESSION", "LOCKED_STATE_DIR", "LOCKED_STORE", "LOCKED_TRUST", "LOCKED_BYPASS", "LOCKED_SHIMS_DIR"];
 
 /// What a command under a lease, a shim or a keeper finds in its environment.
-const GIVEN: [&str; 6] =
-    ["LOCKED_RESOURCES", "LOCKED_TOKENS", "LOCKED_LEASE", "LOCKED_HOLDER", "LOCKED_LOST_CAUSE", "LOCKED_HOOK_PROBE"];
+const GIVEN: [&str; 8] = [
+    "LOCKED_RESOURCES",
+    "LOCKED_TOKENS",
+    "LOCKED_LEASE",
+    "LOCKED_HOLDER",
+    "LOCKED_LOST_CAUSE",
+    "LOCKED_HOOK_PROBE",
+    "LOCKED_IN",
+    "LOCKED_COMPLETE_WITHIN",
+];
 
 /// Options that a nested command must not inherit: their variables are not heard.
 const UNHEARD: [&str; 6] =
