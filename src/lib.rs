@@ -27,6 +27,7 @@
 //! | [`exit`] | every exit status |
 //! | [`run`] | the story: all of the above as one function |
 //! | [`shims`] | links that stand in front of programs on PATH |
+//! | [`doctor`] | is everything as it must be for locks to be taken? |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
 //! | [`audit`] | what git is about to take in, or has taken in |
@@ -40,6 +41,7 @@ pub mod clock;
 pub mod compose;
 pub mod config;
 pub mod copies;
+pub mod doctor;
 pub mod exit;
 pub mod git;
 pub mod holder;

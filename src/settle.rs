@@ -16,6 +16,7 @@
 //! | failed | none (a container, a server… of a rule) | keep for five minutes, or for as long as the rule has it |
 //! | failed | none (named by hand) | release as failed, or keep with `--keep` |
 //! | stopped by us | not bad | release as failed |
+//! | succeeded, a rotation whose secret has readers that were not written | – | keep the rotation for one TTL |
 //!
 //! A command may hold some of each: every part ends by its own row. A rule may have its parts kept never or always.
 #![forbid(unsafe_code)]
@@ -126,12 +127,26 @@ impl Decision {
         for ending in endings.filter(|ending| matches!(ending, Ending::Keep { .. })) {
             *ending = Ending::Release(ended);
         }
-        self.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. }));
+        self.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. } | Telling::Consumers { .. }));
         for telling in &mut self.tellings {
             if let Telling::Unproven { stays, .. } = telling {
                 *stays = None;
             }
         }
+        self
+    }
+
+    /// The same where this resource is not completed yet: it stays with its session, others are not let in.
+    pub fn held_back(mut self, resource: &Resource, consumers: Vec<String>, keep_for: Duration) -> Self {
+        let own = self.apart.iter_mut().find(|(apart, _)| apart == resource);
+        let ending = own.map_or(&self.ending, |(_, ending)| &*ending);
+        if *ending != Ending::Release(Ended::Completed) {
+            return self;
+        }
+        let reason = "others have the same key, and were not written".to_owned();
+        self.apart.retain(|(apart, _)| apart != resource);
+        self.apart.push((resource.clone(), Ending::Keep { reason, keep_for, takeable: false }));
+        self.tellings.push(Telling::Consumers { resource: resource.clone(), consumers, keep_for });
         self
     }
 
@@ -203,6 +218,15 @@ pub enum Telling {
         reason: String,
         /// For how long.
         lasts: Duration,
+    },
+    /// A secret has a new value, and other files with its key have the old one.
+    Consumers {
+        /// The rotation, which stays with its session.
+        resource: Resource,
+        /// The files.
+        consumers: Vec<String>,
+        /// For how long it stays.
+        keep_for: Duration,
     },
     /// No key was at hand: only the structure was checked.
     Unverified {
@@ -306,6 +330,12 @@ pub fn status(outcome: Outcome) -> Exit {
         | Outcome::Stuck { cause: Cause::Killed(signal), .. } => Exit::Signal(signal),
         Outcome::NeverStarted(errno) => Exit::Code(could_not_start(errno)),
         Outcome::Stopped(cause) | Outcome::Stuck { cause, .. } if cause.is_loss() => Exit::Code(exit::LOST),
+        Outcome::Stopped(Cause::IssueClosed) | Outcome::Stuck { cause: Cause::IssueClosed, .. } => {
+            Exit::Code(exit::ISSUE_CLOSED)
+        }
+        Outcome::Stopped(Cause::IssueUnknown) | Outcome::Stuck { cause: Cause::IssueUnknown, .. } => {
+            Exit::Code(exit::ISSUE_UNKNOWN)
+        }
         Outcome::Stopped(_) | Outcome::Stuck { .. } => Exit::Code(EDITOR_FAILED),
     }
 }

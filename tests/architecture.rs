@@ -59,6 +59,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "doctor",
+        &[
+            "canary", "clock", "config", "git", "holder", "naming", "program", "report", "rules", "run", "state",
+            "store", "terms",
+        ],
+    ),
+    (
         "cli",
         &[
             "audit",
@@ -67,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "canary",
             "clock",
             "copies",
+            "doctor",
             "exit",
             "holder",
             "invocation",

@@ -8,7 +8,7 @@ mod manual;
 mod mask;
 mod refusals;
 mod schema;
-mod store;
+pub(crate) mod store;
 mod twins;
 mod views;
 mod watch;

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::world::World;
 
 /// Programs that they put behind `locked`; every other first word must be a verb of ours.
-const PROGRAMS: [&str; 6] = ["sops", "true", "PROGRAM", "./deploy.sh", "./script", "n8nctl"];
+const PROGRAMS: [&str; 7] = ["sops", "true", "PROGRAM", "./deploy.sh", "./rotate.sh", "./script", "n8nctl"];
 
 /// Our options that take a value, as the README uses them.
-const WITH_VALUE: [&str; 6] = ["-r", "--resource", "--wait", "--ttl", "--report", "--reason"];
+const WITH_VALUE: [&str; 8] = ["-r", "--resource", "--secret", "--issue", "--wait", "--ttl", "--report", "--reason"];
 
 fn repository(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -920,7 +920,8 @@ begin
     when fate = 'reclaim' then
       l := "locked".bury_all(l);
       perform "locked".finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
-        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
+        before || case when l.revoked then 'taken by ' when before = '' then 'presumed crashed, reclaimed by ' else 'reclaimed by ' end
+          || taker, false, t);
       n.debt := "locked".left_by(l);
   end case;
   return n;
@@ -1380,7 +1381,7 @@ begin
   elsif "locked".to_others(l.debt) <> '[]' then
     perform "locked".leave_unproven(l, t);
   else
-    perform "locked".finish(l.id, how, coalesce(l.reason, ''), true, t);
+    perform "locked".finish(l.id, how, concat_ws('; ', l.reason, nullif(why, '')), true, t);
   end if;
 end $body$;
 
@@ -1725,7 +1726,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
      where r.name = resources -> 0 ->> 'name' and r.scope = resources -> 0 ->> 'scope'
        and "locked".plain(resources, key) and grant_id is not null and session is null
        and ending = 'release' and ended_as in ('completed', 'failed', 'expired', 'stolen', 'human-action')
-       and apart = '[]' and octet_length(receipts::text) <= 4194304
+       and coalesce(reason, '') = '' and apart = '[]' and octet_length(receipts::text) <= 4194304
        and case when jsonb_typeof(receipts) = 'array' then jsonb_array_length(receipts) <= 4096 end
        for update)
   select coalesce(
@@ -1903,19 +1904,52 @@ begin
       select r ->> 'name', r ->> 'scope' from jsonb_array_elements("locked".records('resources', coalesce(resources, '[]'), 4096)) r)));
 end $body$;
 
+-- An ended lease as clients get it.
+create or replace function "locked".past(l "locked".leases) returns jsonb
+language sql stable as $body$
+  select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
+    'host', l.host, 'operation', l.operation, 'acquired_at', "locked".ms(l.acquired_at), 'ended_at', "locked".ms(l.ended_at),
+    'ended_as', l.ended_as, 'note', l.note,
+    'receipt', (select r.new from "locked".receipts r where r.lease = l.id order by r.id desc limit 1))
+$body$;
+
 -- Ended leases, newest first.
 create or replace function "locked".history_v1(name text default null, since_ms bigint default null, most integer default 50) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
 declare
   since timestamptz := case when since_ms is null then '-infinity' else "locked".clock() - "locked".span(least(since_ms, 315360000000)) end;
 begin
-  return (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'token', x.token, 'session', x.session,
-      'label', x.label, 'host', x.host, 'operation', x.operation, 'acquired_at', "locked".ms(x.acquired_at),
-      'ended_at', "locked".ms(x.ended_at), 'ended_as', x.ended_as, 'note', x.note, 'receipt',
-      (select r.new from "locked".receipts r where r.lease = x.id order by r.id desc limit 1)) order by x.ended_at desc, x.id desc), '[]')
+  return (select coalesce(jsonb_agg("locked".past(x) order by x.ended_at desc, x.id desc), '[]')
     from (select l.* from "locked".leases l
            where l.ended_at is not null and (history_v1.name is null or l.name = history_v1.name) and l.ended_at >= since
            order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
+end $body$;
+
+-- What was left to a person and nobody has done yet, newest first.
+create or replace function "locked".duties_v1() returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg("locked".past(x) order by x.ended_at desc, x.id desc), '[]')
+    from (select l.* from "locked".leases l where l.ended_at is not null and l.ended_as = 'human-action'
+           order by l.ended_at desc, l.id desc limit 1000) x
+$body$;
+
+-- Somebody says what has become of what was left to a person. What it was stays in the note. The answer is how many there were.
+create or replace function "locked".discharge_v1(resources jsonb, ended_as text default 'completed', note text default '') returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  done bigint;
+begin
+  perform "locked".ready();
+  if coalesce(discharge_v1.ended_as, '') not in ('completed', 'failed') then
+    perform "locked".refuse('ended_as must be completed or failed');
+  end if;
+  perform "locked".lock(w.names, w.scopes, false) from "locked".wanted(resources) w;
+  update "locked".leases l
+     set ended_as = discharge_v1.ended_as, note = left(concat_ws('; ', l.note, nullif("locked".shown(discharge_v1.note), '')), 4000)
+    from "locked".wanted(resources) w, unnest(w.names, w.scopes) as u(name, scope)
+   where l.name = u.name and l.scope = u.scope and l.ended_at is not null and l.ended_as = 'human-action';
+  get diagnostics done = row_count;
+  return to_jsonb(done);
 end $body$;
 
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.
@@ -2269,7 +2303,7 @@ end $body$;
 -- The ledger's upkeep. Called by who acts as the owner alone: these have no version in their name, so nobody else may.
 
 -- Takes out what ended so long ago, but never a live row, a counter, the last rows of a resource, what a live row or a
--- command below one still refers to, or the last receipts of a path. `dry`: only counts.
+-- command below one still refers to, a duty that nobody has done, or the last receipts of a path. `dry`: only counts.
 create or replace function "locked".prune(older_ms bigint, keep integer, dry boolean) returns jsonb
 language plpgsql volatile as $body$
 declare
@@ -2279,9 +2313,9 @@ declare
   waited bigint;
 begin
   select coalesce(array_agg(x.id), '{}') into old
-    from (select l.id, l.grant_id, l.ended_at, row_number() over (partition by l.name, l.scope order by l.ended_at desc, l.id desc) as place
+    from (select l.id, l.grant_id, l.ended_at, l.ended_as, row_number() over (partition by l.name, l.scope order by l.ended_at desc, l.id desc) as place
             from "locked".leases l where l.ended_at is not null) x
-   where x.ended_at < before and x.place > keep
+   where x.ended_at < before and x.place > keep and x.ended_as <> 'human-action'
      and not exists (select 1 from "locked".leases n where n.ended_at is null and n.within_grant = x.grant_id)
      and not exists (select 1 from "locked".joins j where j.within_grant = x.grant_id or j.lease = x.id);
   -- Receipts go with their row, or where it went before; the end of each chain stays, since versions are known by it.

@@ -70,7 +70,7 @@ pre-push)
     printf '%s' "$input" | while read -r _ new _ _; do
         case $new in
         *[!0]*)
-            touched=$(paths log --format= "$new" --not --remotes="${1-}") || cannot_ask
+            touched=$(paths log --no-show-signature --format= "$new" --not --remotes="${1-}") || cannot_ask
             refuse_any "$touched"
             ;;
         esac

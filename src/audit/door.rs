@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, Change, Commit, HEADER, Kind};
-use crate::git::{GitError, path_from};
+use crate::git::{Environment, GitError, path_from, real_git};
 
 /// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
 const MOST_COMMITS: &str = "--max-count=20000";
@@ -31,13 +31,14 @@ pub(super) enum Tree<'a> {
 #[derive(Debug, Clone)]
 pub struct Door {
     directory: PathBuf,
+    git: PathBuf,
 }
 
 impl Door {
-    /// From this directory, which must exist.
+    /// From this directory, which must exist; git is the one on the PATH of `env`.
     #[must_use]
-    pub fn at(directory: &Path) -> Self {
-        Self { directory: directory.to_owned() }
+    pub fn at(directory: &Path, env: Environment<'_>) -> Self {
+        Self { directory: directory.to_owned(), git: real_git(env, directory) }
     }
 
     /// The root of the working tree; none in a bare repository.

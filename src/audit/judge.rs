@@ -21,7 +21,8 @@ pub(super) enum Judgement {
 pub(super) fn judge(path: &[u8], now: &Seen, before: &[&Seen], rules: &Rules) -> Judgement {
     let demanded = rules.demand(path);
     let was = before.iter().any(|seen| seen.is_sops());
-    if !demanded && !was && !(now.is_sops() && may_be_sops(path)) {
+    let by_content = now.is_sops() && may_be_sops(path);
+    if !(demanded || was || by_content) {
         return Judgement::Other;
     }
     let bad = |fault| Judgement::Wrong(Wrong::Bad(fault));

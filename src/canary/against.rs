@@ -15,7 +15,7 @@ pub(super) enum Before<'a> {
     /// No file, or an empty one.
     Nothing,
     /// A SOPS file.
-    Sops(Document),
+    Sops(Box<Document>),
     /// A SOPS file that could not be read.
     Broken(Format),
     /// Anything else. It may be secret: its names are not shown.
@@ -26,7 +26,7 @@ impl<'a> Before<'a> {
     pub(super) fn of(content: Option<&'a [u8]>) -> Self {
         let Some(content) = content else { return Self::Nothing };
         match document::open(content) {
-            Opened::Sops(document) => Self::Sops(document),
+            Opened::Sops(document) => Self::Sops(Box::new(document)),
             Opened::Damaged(unreadable) => Self::Broken(unreadable.format),
             Opened::Plain => Self::Plain(content),
             Opened::Empty => Self::Nothing,

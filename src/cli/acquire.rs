@@ -10,12 +10,13 @@ use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
 use crate::run::{self, AskedTimes, Context};
-use crate::store::{Claim, Granted, Holding, Mode, Renewal, Request, StoreError};
-use crate::terms::{FencingToken, GrantId, LeaseKey, Resource, show_duration};
+use crate::store::{Claim, Ended, Ending, Granted, Holding, Mode, Renewal, Request, Settlement, StoreError};
+use crate::terms::{FencingToken, GrantId, Issue, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
 use super::held::{answer, names};
+use super::rotation;
 use super::verbs::Acquire;
 use super::world::{CALL, World};
 
@@ -24,13 +25,26 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
         let operation =
             verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
+        let issue = verb.issue.as_ref().or(options.issue.as_ref());
+        let operation = issue.map_or_else(|| operation.clone(), |issue| issue.beside(&operation));
         run::tell_ignored(context, &world.settings);
         let ttl = verb.ttl.or(options.ttl);
-        let patience = patience(options, verb, &world.settings);
-        let request = request(world, Claim::Explicit, world.resources(&verb.resources)?, ttl, operation)?;
+        let resources = rotation::with_declared(context, world.resources(&verb.resources)?)?;
+        if let Some(reason) = options.reason.as_deref().filter(|_| options.force)
+            && let Err(error) = world.store.leases(Some(&resources), CALL)
+            && run::force_answers(&error)
+        {
+            return super::forced::without(world, &resources, operation, issue, (reason, &error), verb.json);
+        }
+        let patience = patience(options, verb, &world.settings, &resources);
+        let request = request(world, Claim::Explicit, resources, ttl, operation)?;
         let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
         let granted = granted(world, options, &request, obtained)?;
         let lasts = confirmed(world, &request, &granted)?;
+        if let Some(issue) = issue {
+            still_wanted(world, &request, issue)?;
+        }
+        super::duty::tell(world, &request.resources);
         Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts))
     })
 }
@@ -99,8 +113,23 @@ pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Gran
     }
 }
 
-fn patience(options: &RunOptions, verb: &Acquire, settings: &Settings) -> Patience {
+/// Held for an issue that is open; what is held for any other is given back.
+fn still_wanted(world: &mut World<'_>, request: &Request, issue: &Issue) -> Result<(), Exit> {
+    let wanted = names(&request.resources).join(" ");
+    let against = rotation::against(world.context, issue, &wanted, "nothing is held");
+    let Some((refusal, status)) = against else { return Ok(()) };
+    let holding = Holding::Session { session: world.session.id, resources: request.resources.clone() };
+    let settlement = Settlement::whole(Ending::Release(Ended::Failed), Vec::new()).noting(Some(refusal.what.clone()));
+    // What was taken meanwhile is not ours to give back.
+    let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+    Err(refuse(&refusal, status))
+}
+
+fn patience(options: &RunOptions, verb: &Acquire, settings: &Settings, resources: &[Resource]) -> Patience {
+    let rotates = resources.iter().any(|resource| resource.name.is_rotation());
     match verb.wait {
+        // Who comes second to a rotation looks first what the other did, unless somebody says to wait.
+        None if rotates && options.wait.is_none() => Patience::None,
         _ if verb.no_wait => Patience::None,
         Some(wait) if wait.is_zero() => Patience::None,
         Some(wait) => Patience::Wait(wait),

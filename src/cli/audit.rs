@@ -27,12 +27,16 @@ pub(super) fn audit(context: &Context, options: &RunOptions, verb: &AuditVerb) -
 }
 
 fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<Exit, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let mut audited = look(&door, verb)?;
     let receipts = if audited.wanted.is_empty() {
         Receipts::Asked(Vec::new())
     } else {
-        ask(context, options, verb, &door, &audited)?
+        match ask(context, options, verb, &door, &audited) {
+            // What is wrong by itself is told whatever the store would say.
+            Err(_) if !audited.findings.is_empty() => Receipts::NotAsked("the store does not answer"),
+            other => other?,
+        }
     };
     let why = match receipts {
         Receipts::Asked(found) => {

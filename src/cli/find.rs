@@ -21,11 +21,11 @@ const VERBS: [&str; 20] = [
     "steal",
     "shims",
     "completions",
+    "doctor",
     "help",
     "adopt",
     // Reserved by the design for later versions.
     "init",
-    "doctor",
     "audit",
     "session",
     "hooks",
@@ -57,6 +57,15 @@ pub(super) fn find(args: &[OsString]) -> Front {
         Some((at, after_dashes)) if after_dashes || !is_verb(&args[at]) => Front::Program(at),
         Some(_) => Front::Verb,
     }
+}
+
+/// The verb, when one stands where our words end.
+pub(super) fn verb(args: &[OsString]) -> Option<&OsStr> {
+    let (at, after_dashes) = match args.first() {
+        Some(first) if first.as_encoded_bytes().starts_with(b"-") && first.len() > 1 => skip_options(args)?,
+        _ => (0, false),
+    };
+    args.get(at).map(OsString::as_os_str).filter(|word| !after_dashes && is_verb(word))
 }
 
 pub(super) fn is_verb(word: &OsStr) -> bool {

@@ -45,8 +45,8 @@ pub fn main(invocation: Invocation) -> Exit {
         account: Account::default(),
         store: None,
         advisory: false,
-        session: None,
         shim: None,
+        session: None,
         shelf: Shelf::default(),
     };
     if let Some(name) = stands_for {
@@ -182,7 +182,11 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         return Exit::Code(exit::USAGE);
     }
     let words = named(args);
-    let definition = without_overruled(Line::command(), &words, &context);
+    // A variable that makes no sense is what the doctor is to find.
+    let definition = match super::find::verb(args) {
+        Some(word) if word == "doctor" => without_twins(Line::command()),
+        _ => without_overruled(Line::command(), &words, &context),
+    };
     let parsed = definition.try_get_matches_from(words).and_then(|matches| {
         let line = Line::from_arg_matches(&matches)?;
         Ok((line, matches))
@@ -236,6 +240,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
         Verb::Init(verb) => super::init::init(&context, verb),
         Verb::Completions(verb) => super::completions::completions(&context, verb),
+        Verb::Doctor(verb) => super::doctor::doctor(&context, line.options.quiet, verb),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::terms::{Resource, SessionId};
 
 use super::RunOptions;
 use super::front::{print, refuse};
+use super::rotation;
 use super::verbs::{Named, ReleaseVerb};
 use super::world::World;
 
@@ -23,6 +24,7 @@ pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Ex
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
         super::session::hear(world.store.as_mut(), world.session.id);
+        let resources = rotation::with_held(world, resources)?;
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
         match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
             Renewal::Renewed(lasts) => {
@@ -38,6 +40,10 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
     World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
         super::session::hear(world.store.as_mut(), world.session.id);
+        if verb.duty {
+            return super::duty::discharge(world, verb, &resources);
+        }
+        let resources = rotation::with_held(world, resources)?;
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
             let reason = bad.reason.clone().unwrap_or_default();
@@ -56,13 +62,20 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         {
             return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
         }
+        let accepted = verb.consumers_ok || options.consumers_ok;
+        let left = match verb.ended_as.as_str() {
+            "completed" => rotation::completes(world, verb, accepted, &resources)?,
+            _ => None,
+        };
+        let note = [verb.note.clone(), left].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let note = Some(note).filter(|note| !note.is_empty());
         let ended = match verb.ended_as.as_str() {
             "failed" => Ended::Failed,
             "human-action" => Ended::HumanAction,
             _ => Ended::Completed,
         };
         let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
-        let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
+        let settlement = Settlement::whole(Ending::Release(ended), Vec::new()).noting(note);
         match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
             Release::Released => {
                 Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None))
@@ -92,6 +105,9 @@ pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
 /// Says who has what this session does not hold.
 pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
     let live = world.store.leases(Some(resources), CALL).unwrap_or_default();
+    if let Some(refusal) = rotation::not_ours(world, resources, &live) {
+        return refuse(&refusal, exit::LOST);
+    }
     let session: SessionId = world.session.id;
     let other = live.iter().find(|lease| lease.session != session || lease.pid.is_some());
     let what = match other {

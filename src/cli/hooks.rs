@@ -6,13 +6,17 @@ mod committed;
 mod installed;
 mod pushed;
 
+use crate::audit::{Door, Finding};
 use crate::exit::{self, Exit};
 use crate::git::GitError;
+use crate::naming;
 use crate::report::{self, Refusal};
-use crate::run::Context;
+use crate::run::{self, Context};
+use crate::terms::{Resource, ResourceName};
 
 use super::RunOptions;
 use super::front::{print, refuse};
+use super::ledger;
 use super::verbs::{HookVerb, HooksVerbs};
 
 pub(super) use pushed::{pushes, told};
@@ -34,25 +38,51 @@ fn run(context: &Context, options: &RunOptions, verb: &HookVerb) -> Result<Exit,
         _ => (committed::findings(context, options), "committed"),
     };
     let below = context.invocation.var("GIT_PREFIX").unwrap_or_default();
-    let refused = match findings {
-        Ok(findings) => super::findings::refusal(&findings, deed, &below.to_string_lossy()),
-        Err(unasked) => Some(unasked),
+    let (refused, findings) = match findings {
+        Ok(findings) => (super::findings::refusal(&findings, deed, &below.to_string_lossy()), findings),
+        Err(unasked) => (Some(unasked), Vec::new()),
     };
     match refused {
         None => Ok(Exit::OK),
-        Some((refusal, status)) => Err(refused_unless_bypassed(context, &verb.hook, &refusal, status)),
+        Some((refusal, status)) => Err(refused_unless_bypassed(context, &verb.hook, &findings, &refusal, status)),
     }
 }
 
 /// `LOCKED_BYPASS` lets through what is refused, and is told of; what is not refused needs none.
-fn refused_unless_bypassed(context: &Context, hook: &str, refusal: &Refusal, status: i32) -> Exit {
+fn refused_unless_bypassed(
+    context: &Context,
+    hook: &str,
+    findings: &[Finding],
+    refusal: &Refusal,
+    status: i32,
+) -> Exit {
     let Some(reason) = context.invocation.var("LOCKED_BYPASS") else { return refuse(refusal, status) };
     let reason: String = reason.to_string_lossy().chars().filter(|c| !c.is_control()).take(200).collect();
     if reason.trim().is_empty() {
         return refuse(refusal, status);
     }
-    report::say(&format!("locked: {hook} lets it through, bypassed ({reason}): {}", refusal.what));
+    let told = match record(context, hook, &reason, findings) {
+        Ok(told) => told.to_owned(),
+        Err(why) => format!("nothing could be recorded: {why}"),
+    };
+    report::say(&format!("locked: {hook} lets it through, bypassed ({reason}); {told}: {}", refusal.what));
     Exit::OK
+}
+
+/// Tells the ledger what was let through: the files, or where none could be looked at, the hook.
+fn record(context: &Context, hook: &str, reason: &str, findings: &[Finding]) -> Result<&'static str, String> {
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
+    let root = door.root().map_err(|error| error.to_string())?;
+    let scope = ledger::scope(context, root.as_ref()).map_err(|(refusal, _)| refusal.what)?;
+    let scope = scope.ok_or("no scope is known")?;
+    let mut resources: Vec<Resource> =
+        findings.iter().map(|finding| naming::tracked(&scope, root.as_deref(), &finding.path).resource).collect();
+    if resources.is_empty() {
+        resources.push(Resource { name: ResourceName::of("hook", hook.as_bytes()), scope });
+    }
+    resources.sort();
+    resources.dedup();
+    run::record_bypass(context, reason, hook, &resources)
 }
 
 /// git cannot say what is to be looked at: nothing is let through unseen.

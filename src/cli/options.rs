@@ -14,7 +14,7 @@ use crate::lease::Patience;
 use crate::report::Voice;
 use crate::run::{self, AskedTimes, NoTimes, Options};
 use crate::settle::Holds;
-use crate::terms::{ResourceName, SessionId, may_hold_a_secret, parse_duration};
+use crate::terms::{Issue, NoIssue, ResourceName, SessionId, may_hold_a_secret, parse_duration};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
 /// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`, `--accept-stale`).
@@ -28,6 +28,15 @@ pub struct RunOptions {
     /// Hold the rotation of this secret too, as rotation:NAME (repeatable)
     #[arg(long, value_name = "NAME", env = "LOCKED_SECRET")]
     pub secret: Vec<OsString>,
+
+    /// The issue that this is done for: when it is closed, or nobody can say, nothing is run (79, 80). It is asked with gh
+    /// right before the program is started, and again when it goes on after a stop
+    #[arg(long, value_name = "OWNER/REPO#N", env = "LOCKED_ISSUE", value_parser = issue)]
+    pub issue: Option<Issue>,
+
+    /// A rotation is completed although other SOPS files of the repository have the same key and were not written
+    #[arg(long, env = "LOCKED_CONSUMERS_OK", value_parser = clap::builder::FalseyValueParser::new())]
+    pub consumers_ok: bool,
 
     /// What to call the work in `locked status`, instead of the program's name
     #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true)]
@@ -149,6 +158,11 @@ pub(super) fn is_truthy(value: &std::ffi::OsStr) -> bool {
     !no.contains(&value.to_string_lossy().to_lowercase().as_str())
 }
 
+/// Reads an issue, in words of ours.
+pub(super) fn issue(text: &str) -> Result<Issue, NoIssue> {
+    text.parse()
+}
+
 /// Reads a UUID, in words of ours.
 fn uuid(text: &str) -> Result<Uuid, &'static str> {
     Uuid::parse_str(text).map_err(|_| "not a UUID; `cat /proc/sys/kernel/random/uuid` makes one")
@@ -211,6 +225,8 @@ impl RunOptions {
             accept_stale: self.accept_stale,
             force: self.reason.clone().filter(|_| self.force),
             on_lost: self.on_lost.clone(),
+            issue: self.issue.clone(),
+            consumers_ok: self.consumers_ok,
             conflict_status: self.conflict_exit_code.map_or(exit::BUSY, i32::from),
             stopped_max: settings.length(Key::StoppedMax).unwrap_or(times.ttl),
             holds: Holds {

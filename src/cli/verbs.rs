@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::terms::{ResourceName, parse_duration};
+use crate::terms::{Issue, ResourceName, parse_duration};
 
 use super::options::RunOptions;
 
@@ -63,17 +63,21 @@ pub enum Verb {
     #[command(after_help = "Example:\n  locked history sops:monitoring --since 2h")]
     History(History),
     /// Hold resources for this session over several commands
-    #[command(after_help = "Example:\n  locked acquire sops:monitoring --operation credential-rotation")]
+    #[command(
+        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts'\n  locked acquire rotation:API_KEY --operation 'rotate it'"
+    )]
     Acquire(Acquire),
     /// Give what this session holds a full TTL again
     #[command(after_help = "Example:\n  locked renew sops:monitoring")]
     Renew(Named),
     /// Give back what this session holds
-    #[command(after_help = "Example:\n  locked release sops:monitoring")]
+    #[command(
+        after_help = "Examples:\n  locked release sops:monitoring\n  locked release rotation:API_KEY --as human-action --note 'Maria: revoke the old key in the console'\n  locked release rotation:API_KEY --duty --note 'revoked'"
+    )]
     Release(ReleaseVerb),
-    /// Exit 0 when this session holds all of these, 77 when not
-    #[command(after_help = "Example:\n  locked check sops:monitoring")]
-    Check(Named),
+    /// Exit 0 when this session holds all of these and the issue is open; 77, 79, 80 or 69 when not, or nobody can say
+    #[command(after_help = "Example:\n  locked check rotation:DATABASE_URL --issue acme/infra#5925")]
+    Check(Check),
     /// Bring a bad file back, or accept the one that is there
     #[command(after_help = "Example:\n  locked restore secrets/x.sops.yaml")]
     Restore(Restore),
@@ -108,6 +112,9 @@ pub enum Verb {
     /// Set a repository up: write a commented .locked.toml, and offer what else there is
     #[command(after_help = "Example:\n  locked init")]
     Init(Init),
+    /// Look whether everything is as it must be for locks to be taken; exits 0 when nothing is wrong, 78 when something is
+    #[command(after_help = "Example:\n  locked doctor --fix state spool")]
+    Doctor(Doctor),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  locked completions bash > ~/.local/share/bash-completion/completions/locked")]
     Completions(Completions),
@@ -144,6 +151,9 @@ pub struct Status {
     /// Only what was not renewed for so long; exits 1 when there is any
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub stalled: Option<Duration>,
+    /// Only what was left to a person (release --as human-action) and is not done
+    #[arg(long, conflicts_with_all = ["watch", "stalled", "ping", "format"])]
+    pub duties: bool,
     /// Leave a word for who holds this resource, which its session is told at its next command (repeatable)
     #[arg(long, value_name = "KIND:NAME", value_parser = name(), conflicts_with_all = ["watch", "stalled", "format", "resources"])]
     pub ping: Vec<ResourceName>,
@@ -190,6 +200,9 @@ pub struct Acquire {
     /// What the hold is for
     #[arg(long, value_name = "TEXT")]
     pub operation: Option<String>,
+    /// The issue that it is for: when that is closed, or nobody can say, nothing is held (79, 80)
+    #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]
+    pub issue: Option<Issue>,
     /// How long it lives without a renew [default: 30m]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub ttl: Option<Duration>,
@@ -199,6 +212,26 @@ pub struct Acquire {
     /// Do not wait at all
     #[arg(short, long, conflicts_with = "wait")]
     pub no_wait: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The resources
+    #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
+    pub resources: Vec<ResourceName>,
+    /// The issue that the work is for [default: the one that it was acquired for]
+    #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]
+    pub issue: Option<Issue>,
+    /// It must be held under this very token, as `acquire --json` gave it
+    #[arg(long, value_name = "N")]
+    pub token: Option<i64>,
+    /// Say on the issue too why nothing may be written
+    #[arg(long)]
+    pub comment: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -224,6 +257,15 @@ pub struct ReleaseVerb {
     /// How the work ended
     #[arg(long = "as", value_name = "HOW", default_value = "completed", value_parser = ["completed", "failed", "human-action"])]
     pub ended_as: String,
+    /// A word for the ledger; with human-action who must do what
+    #[arg(long, value_name = "TEXT", value_parser = super::options::reason)]
+    pub note: Option<String>,
+    /// Say that what was left to a person is done; with --as failed, that it will not be
+    #[arg(long, conflicts_with = "consumers_ok")]
+    pub duty: bool,
+    /// A rotation is completed although other SOPS files of the repository have the same key and were not written
+    #[arg(long)]
+    pub consumers_ok: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -288,6 +330,25 @@ pub struct Init {
     /// Do all that is offered, and ask nothing
     #[arg(short, long)]
     pub yes: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locked doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Only these checks: store, checkouts, state, spool, leases, session, settings, tools, keys, shims, path, around,
+    /// hooks, files
+    #[arg(value_name = "CHECK")]
+    pub checks: Vec<String>,
+    /// Mend what can be mended safely: modes of the state directory, shims that lead nowhere or are missing, what the store
+    /// has not heard, a hook that git passes over, files that nobody needs
+    #[arg(long)]
+    pub fix: bool,
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

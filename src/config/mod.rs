@@ -33,6 +33,7 @@ pub use error::ConfigError;
 pub use file::{File, Store};
 pub use key::Key;
 pub use layers::{Ground, Layers, NoGround, Shelf};
+pub(crate) use nearest::nearest;
 pub use places::{FILE, Layer, Places};
 pub use settings::{Located, Settings};
 pub use store::{Address, OnUnreachable, StoreSetting, store};

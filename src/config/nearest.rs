@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// The known word that takes the fewest changes of letters, when that is few for its length.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody mistypes a word of this length into another; and the work grows with the square.
     if word.len() > 40 {
         return None;

@@ -14,6 +14,7 @@ mod include;
 mod object;
 mod origin;
 mod spawn;
+mod tracked;
 mod tree;
 
 use std::ffi::OsString;
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 
 pub use history::{History, Standing};
 pub use object::ObjectFormat;
+pub(crate) use spawn::real_git;
+pub use tracked::{Tracked, settings};
 
 /// Looks a variable up in the environment of the command that is named.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;

@@ -56,23 +56,7 @@ impl Repository {
             .current_dir(&self.worktree_root)
             .stdin(Stdio::null())
             .stderr(Stdio::null());
-        for name in MISLEADING {
-            command.env_remove(name);
-        }
-        for name in CONFIGURING {
-            pass(&mut command, env, name);
-        }
-        let count: usize = env("GIT_CONFIG_COUNT").and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
-        for index in 0..count.min(1000) {
-            pass(&mut command, env, &format!("GIT_CONFIG_KEY_{index}"));
-            pass(&mut command, env, &format!("GIT_CONFIG_VALUE_{index}"));
-        }
-        command
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("LC_ALL", "C");
+        surround(&mut command, env);
         command
     }
 
@@ -107,11 +91,40 @@ impl Repository {
 }
 
 /// The real git, past a shim of ours: that would ask us, who ask git.
-fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
+pub(crate) fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
     let git = OsStr::new("git");
     let found = env("PATH").zip(FileId::ourselves().ok());
     let found = found.and_then(|(path, ourselves)| program::resolve(git, Some(&path), cwd, ourselves).ok());
     found.map_or_else(|| git.into(), |program| cwd.join(program.path))
+}
+
+/// A git command that is about no repository.
+pub(super) fn nowhere(env: Environment<'_>) -> Command {
+    let mut command = Command::new(real_git(env, Path::new("/")));
+    command.current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+    surround(&mut command, env);
+    command
+}
+
+/// The configuration that the named command's environment chooses, and nothing else of it that would lead git astray.
+fn surround(command: &mut Command, env: Environment<'_>) {
+    for name in MISLEADING {
+        command.env_remove(name);
+    }
+    for name in CONFIGURING {
+        pass(command, env, name);
+    }
+    let count: usize = env("GIT_CONFIG_COUNT").and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
+    for index in 0..count.min(1000) {
+        pass(command, env, &format!("GIT_CONFIG_KEY_{index}"));
+        pass(command, env, &format!("GIT_CONFIG_VALUE_{index}"));
+    }
+    command
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("LC_ALL", "C");
 }
 
 fn pass(command: &mut Command, env: Environment<'_>, name: &str) {

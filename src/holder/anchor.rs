@@ -24,7 +24,12 @@ const DEEPEST: usize = 128;
 /// shell that was given a command is a tool, and the way goes on to the agent.) Where a person's shell does not lead
 /// (`docker exec -it … sh -c bash`) and nobody stands above it, it is the anchor after all.
 pub(super) fn find(processes: &dyn Processes) -> Found {
-    let mut way = line_of(processes);
+    find_above(processes, processes.ourselves())
+}
+
+/// The same from another process.
+pub(super) fn find_above(processes: &dyn Processes, pid: u32) -> Found {
+    let mut way = line_from(processes, pid);
     let Some(mut top) = way.next() else { return Found::Nothing };
     let mut person = None;
     for process in way {
@@ -52,7 +57,12 @@ pub(super) fn below_a_terminal(processes: &dyn Processes) -> bool {
 /// Ourselves, our parent, and so on; without pid 1, which is nobody's identity. A parent that is younger than its child
 /// is a stranger: the pid was taken again while we read.
 pub(super) fn line_of(processes: &dyn Processes) -> impl Iterator<Item = Process> {
-    std::iter::successors(processes.process(processes.ourselves()), |child| {
+    line_from(processes, processes.ourselves())
+}
+
+/// The same from another process.
+pub(super) fn line_from(processes: &dyn Processes, pid: u32) -> impl Iterator<Item = Process> {
+    std::iter::successors(processes.process(pid), |child| {
         let parent = processes.process(child.parent).filter(|parent| parent.started <= child.started)?;
         (parent.pid > 1).then_some(parent)
     })

@@ -17,6 +17,8 @@ mod procfs;
 mod programs;
 mod role;
 mod session;
+#[cfg(target_os = "linux")]
+mod sharing;
 mod shell;
 mod stat;
 mod variable;
@@ -30,4 +32,6 @@ pub use process::{Process, Processes};
 #[cfg(target_os = "linux")]
 pub use procfs::ProcFs;
 pub use session::{NoSession, Session, Source, Surroundings, identify};
+#[cfg(target_os = "linux")]
+pub use sharing::{Sharer, sharers, shell_above};
 pub use variable::Variable;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::HooksError;
-use crate::git::{GitError, path_from};
+use crate::git::{Environment, GitError, path_from, real_git};
 
 /// Point git at another repository than that of the directory: a hook that installs hooks has them set.
 const MISLEADING: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"];
@@ -16,6 +16,8 @@ const MISLEADING: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT
 pub struct Place {
     /// The directory from which git was asked; where hooks are tried out.
     pub(super) from: PathBuf,
+    /// git itself.
+    git: PathBuf,
     /// The directory of the hooks.
     pub directory: PathBuf,
     /// Whose it is, when it is not the repository's own.
@@ -26,8 +28,10 @@ pub struct Place {
 ///
 /// # Errors
 /// No repository, or git cannot be started.
-pub fn find(directory: &Path) -> Result<Place, HooksError> {
-    let told = |args: &[&str]| ask(directory, args).map(|told| told.map(|told| directory.join(path_from(&told))));
+pub fn find(directory: &Path, env: Environment<'_>) -> Result<Place, HooksError> {
+    let program = real_git(env, directory);
+    let told =
+        |args: &[&str]| ask(&program, directory, args).map(|told| told.map(|told| directory.join(path_from(&told))));
     let Some(common) = told(&["rev-parse", "--git-common-dir"])? else {
         return Err(HooksError::NoRepository(directory.to_owned()));
     };
@@ -41,10 +45,15 @@ pub fn find(directory: &Path) -> Result<Place, HooksError> {
         () if root.as_deref().is_some_and(inside) => Some("files of the working tree, by core.hooksPath"),
         () => Some("shared with other repositories, by core.hooksPath"),
     };
-    Ok(Place { from: directory.to_owned(), directory: clean(&hooks), whose })
+    Ok(Place { from: directory.to_owned(), git: program, directory: clean(&hooks), whose })
 }
 
 impl Place {
+    /// A git command that means this repository.
+    pub(super) fn git(&self) -> Command {
+        git(&self.git, &self.from)
+    }
+
     /// Where a hook lies.
     #[must_use]
     pub fn hook(&self, name: &str) -> PathBuf {
@@ -59,16 +68,16 @@ impl Place {
 }
 
 /// A git command that means the repository around `directory`.
-pub(super) fn git(directory: &Path) -> Command {
-    let mut command = Command::new("git");
+fn git(program: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(directory).stdin(Stdio::null()).env("LC_ALL", "C");
     MISLEADING.iter().for_each(|name| _ = command.env_remove(name));
     command
 }
 
 /// One line of an answer; none when git refuses.
-fn ask<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Result<Option<Vec<u8>>, HooksError> {
-    let asked = git(directory).args(args).stderr(Stdio::null()).output();
+fn ask<S: AsRef<OsStr>>(program: &Path, directory: &Path, args: &[S]) -> Result<Option<Vec<u8>>, HooksError> {
+    let asked = git(program, directory).args(args).stderr(Stdio::null()).output();
     let output = asked.map_err(|source| GitError::NoGit { need: "to find its hooks", source })?;
     let line = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout).to_vec();
     Ok(output.status.success().then_some(line).filter(|line| !line.is_empty()))

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::place::{Place, git};
+use super::place::Place;
 
 /// What to say to the hook, and what it answers.
 const WORD: &str = "here";
@@ -18,7 +18,7 @@ pub(super) fn runs(place: &Place, name: &str) -> Result<(), String> {
         let both = [output.stdout.as_slice(), &output.stderr].concat();
         String::from_utf8_lossy(&both).lines().any(|line| line == expected)
     };
-    let asked = probing(&mut git(&place.from)).args(["hook", "run", "--ignore-missing", name]).output();
+    let asked = probing(&mut place.git()).args(["hook", "run", "--ignore-missing", name]).output();
     match asked {
         Ok(output) if said(&output) => Ok(()),
         // Before 2.36 git has no such command: then at least the file must run.

@@ -8,11 +8,11 @@ const HOOK: &str = include_str!("../../shims/hooks/hook.sh");
 /// For lefthook.
 pub const LEFTHOOK: &str = include_str!("../../shims/hooks/lefthook.yml");
 /// For husky.
-pub const HUSKY: &str = include_str!("../../shims/hooks/husky.sh");
+pub const HUSKY: &str = include_str!("../../shims/hooks/husky.txt");
 /// For pre-commit.
 pub const PRE_COMMIT: &str = include_str!("../../shims/hooks/pre-commit.yaml");
 /// For hooks in a directory that is somebody else's.
-pub const OF_SOMEBODY: &str = include_str!("../../shims/hooks/hooks-path.sh");
+pub const OF_SOMEBODY: &str = include_str!("../../shims/hooks/hooks-path.txt");
 
 /// By this a hook of ours is known, whatever its version.
 const MARK: &[u8] = b"# locked:hook ";

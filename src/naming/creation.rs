@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use super::sops_config::{self, Node};
 use super::{bytes_of, go_regex, sniff, stem};
 
-const CONFIG: &str = ".sops.yaml";
+pub(super) const CONFIG: &str = ".sops.yaml";
 /// sops climbs no further.
 const MOST_PARENTS: usize = 100;
 /// More recipients than this are no team but an attack on our memory.
@@ -23,7 +23,7 @@ const OTHER_KEYS: &[&str] =
     &["kms", "pgp", "gcp_kms", "hckms", "azure_keyvault", "hc_vault_transit_uri", "hc_vault", "plugins"];
 
 /// Settings that leave a part of the values in plaintext.
-const PARTIAL: &[&str] = &[
+pub(super) const PARTIAL: &[&str] = &[
     "encrypted_suffix",
     "unencrypted_suffix",
     "encrypted_regex",

@@ -6,12 +6,14 @@ mod claims;
 mod content;
 mod files;
 mod places;
+mod rotation;
 mod zones;
 
 use std::path::Path;
 use std::time::Duration;
 
 pub use claims::{StackOf, World};
+pub use rotation::{Declared, declared};
 
 use self::files::{Files, files};
 use crate::naming::{self, Namer, NamingError, Target};
@@ -76,6 +78,12 @@ impl HoldPlan {
         self.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
+    /// It makes a new value of a secret.
+    #[must_use]
+    pub fn rotates(&self) -> bool {
+        self.resources.iter().any(|resource| resource.name.is_rotation())
+    }
+
     /// How long after its start the lease of a command that runs on is given back. What files stand for, and what was
     /// named by hand, is held for as long as the command runs.
     #[must_use]
@@ -101,8 +109,9 @@ pub fn draw(
     world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
-    let Files { files, passed_over } = files(&class, cwd, world, namer)?;
+    let Files { mut files, passed_over } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
+    let written: Vec<_> = files.iter().map(|file| file.target.path.clone()).collect();
     let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
     let mut by_rule = claimed.resources;
     let ruled = !resources.is_empty() || !by_rule.is_empty();
@@ -125,6 +134,12 @@ pub fn draw(
         let asked_for = class.asks && name.kind() == "rotation";
         if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
+    let wanted = [resources.as_slice(), &by_rule].concat();
+    let with = rotation::declared(&wanted, world.book.rotations(), cwd, namer)?;
+    let taken_along = !with.resources.is_empty();
+    resources.extend(with.resources);
+    files.extend(with.files.into_iter().filter(|file| !written.contains(&file.target.path)));
+    let notes: Vec<String> = notes.into_iter().chain(with.notes).collect();
     by_rule.retain(|named| !files.iter().any(|file| file.target.resources().any(|its| its == named)));
     by_rule.sort();
     by_rule.dedup();
@@ -137,10 +152,17 @@ pub fn draw(
     }
     let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
     reasons.extend(entered.iter().map(zones::Entered::reason));
-    let reason = if reasons.is_empty() { "named by hand with -r".to_owned() } else { reasons.join("; ") };
+    if reasons.is_empty() {
+        reasons.push("named by hand with -r".to_owned());
+    }
+    if taken_along {
+        reasons.push("its [[rotation]] names what has to learn of the new value".to_owned());
+    }
+    let reason = reasons.join("; ");
     let by_zone = || entered.first().map(|entered| format!("zone.{}", entered.zone.name));
     let by_files = files.iter().any(|file| file.write.beyond) || entered.iter().any(|entered| entered.remote);
     let remote = class.remote || by_files;
+    let rotates = resources.iter().any(|resource| resource.name.is_rotation());
     Ok(Plan::Hold(Box::new(HoldPlan {
         rule: if ruled { class.rule } else { by_zone().or(class.rule) },
         resources,
@@ -149,11 +171,18 @@ pub fn draw(
         operation: class.operation,
         decrypted: class.decrypted,
         remote,
-        policy: zones::terms(Some(class.policy).filter(|_| ruled), &entered),
+        policy: at_once(zones::terms(Some(class.policy).filter(|_| ruled), &entered), rotates),
         ask,
         reason,
         notes,
     })))
+}
+
+/// Who comes second to a rotation does not wait to make yet another value, unless somebody says so: it is told who is at
+/// it, and looks first.
+fn at_once(policy: Policy, rotates: bool) -> Policy {
+    let wait = policy.wait.or(rotates.then_some(Duration::ZERO));
+    Policy { wait, ..policy }
 }
 
 /// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's

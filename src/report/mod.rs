@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod refusal;
+mod rotation;
 mod telling;
 mod time;
 mod waiting;
 mod word;
 
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
+pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
 pub use telling::{
     died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later, no_lease,
     not_counted, settled, stuck, telling, unheard,

@@ -108,10 +108,12 @@ fn since(lease: &LeaseView) -> String {
     }
 }
 
-/// A workflow that runs already has read what it works on: what came after its start it does not carry.
+/// A workflow that runs already has read what it works on: what came after its start it does not carry. A rotation is no
+/// work that is done once more to be sure.
 fn too_early(lease: &LeaseView) -> &'static str {
     match lease.resource.name.kind() {
         "workflow" => "; that run started before your change and does not carry it",
+        "rotation" => "; two new values would replace each other",
         _ => "",
     }
 }
@@ -132,6 +134,9 @@ fn retry(lease: &LeaseView) -> String {
     let short = Duration::from_secs(5);
     match (lease.state, lease.explicit, lease.expires_in) {
         _ if asks(lease) => "no, not before a person has said so".to_owned(),
+        _ if lease.resource.name.is_rotation() => {
+            "when it has ended, and the secret needs another new value all the same".to_owned()
+        }
         (LeaseState::Kept, ..) if lease.ask => "yes, when its session goes on".to_owned(),
         (_, true, Some(_)) if lease.ask => "yes, when its session releases it".to_owned(),
         (LeaseState::Remote, _, Some(left)) => format!("yes, in {}", rough_span(left)),

@@ -45,6 +45,11 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
         Telling::MayRunOn { reason, lasts } => {
             format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
         }
+        Telling::Consumers { resource, consumers, keep_for } => format!(
+            "locked: {resource} is not completed and stays with this session for {}: {}; then locked release {resource}, with --consumers-ok when they need no new value",
+            show_duration(*keep_for),
+            super::rotation::not_written(consumers)
+        ),
         Telling::Unverified { shown, why } => format!("locked: {shown} is whole, but was not decrypted: {why}"),
     }
 }

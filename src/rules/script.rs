@@ -36,10 +36,12 @@ pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>,
 struct Reader<'a, 's> {
     around: &'a Step<'s>,
     env: Env<'a>,
-    /// Texts on standard input, by the command that has them and the place among its redirections: several commands may
-    /// read one (`{ a; b; } <<E`).
-    texts: RefCell<BTreeMap<(usize, usize), Rc<[u8]>>>,
+    /// Texts on standard input, by where they stand: several commands may read one (`{ a; b; } <<E`).
+    texts: RefCell<BTreeMap<Origin, Rc<[u8]>>>,
 }
+
+/// A command, and the place among its redirections.
+type Origin = (usize, usize);
 
 /// In place of a redirection: a text that comes out of a pipe.
 const PIPED: usize = usize::MAX;
@@ -105,7 +107,7 @@ impl<'s> Reader<'_, 's> {
         (None, Vec::new())
     }
 
-    fn text(&self, of: (usize, usize), read: impl FnOnce() -> Vec<u8>) -> Rc<[u8]> {
+    fn text(&self, of: Origin, read: impl FnOnce() -> Vec<u8>) -> Rc<[u8]> {
         Rc::clone(self.texts.borrow_mut().entry(of).or_insert_with(|| read().into()))
     }
 

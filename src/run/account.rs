@@ -224,7 +224,11 @@ pub(super) fn account_of(
     settled: &Result<Release, StoreError>,
     keeps: bool,
 ) -> (&'static str, Option<String>) {
-    let looped = outcome.cause() == Some(Cause::EditorLoop);
+    let why = match outcome.cause() {
+        Some(Cause::EditorLoop) => Some("the editor was started again and again"),
+        Some(cause @ (Cause::IssueClosed | Cause::IssueUnknown)) => Some(cause.clause()),
+        _ => None,
+    };
     if let (Ok(Release::Released), Some(reason)) = (settled, decision.quarantine()) {
         return ("quarantined", Some(reason.to_owned()));
     }
@@ -238,7 +242,7 @@ pub(super) fn account_of(
                 ("released", Some(format!("{reason}; this store keeps nothing")))
             }
             Some(reason) => ("kept", Some(reason.to_owned())),
-            None => ("released", looped.then(|| "the editor was started again and again".to_owned())),
+            None => ("released", why.map(str::to_owned)),
         },
     }
 }

@@ -25,12 +25,14 @@ pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
 }
 
 /// The whole environment at entry, for programs that are started on our own behalf.
-pub(super) fn variables(context: &Context) -> Vec<(OsString, OsString)> {
+#[must_use]
+pub fn variables(context: &Context) -> Vec<(OsString, OsString)> {
     context.invocation.env.iter().filter_map(|entry| variable(entry)).collect()
 }
 
 /// A real program on PATH, past ourselves.
-pub(super) fn real(context: &Context, name: &str) -> Option<PathBuf> {
+#[must_use]
+pub fn real(context: &Context, name: &str) -> Option<PathBuf> {
     let (path, cwd) = (context.invocation.var("PATH"), &context.invocation.cwd);
     let found = program::resolve(OsStr::new(name), path.as_deref(), cwd, context.ourselves).ok()?;
     Some(cwd.join(found.path))

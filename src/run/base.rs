@@ -99,7 +99,7 @@ fn quarantine(
 ) -> Result<Base, StoreError> {
     let reason = |bad: &Bad| format!("{}: {}: {}", job.owner.host, bad.shown, bad.fault);
     let apart = bad.iter().map(|bad| (bad.resource.clone(), Ending::Quarantine { reason: reason(bad) })).collect();
-    let settlement = Settlement { ending: undone(job, granted), apart, receipts };
+    let settlement = Settlement { ending: undone(job, granted), apart, receipts, note: None };
     let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, settle_within(store))?;
     let [first, ..] = bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
     let refusal = Refusal {

@@ -45,6 +45,16 @@ pub fn classified(
     Ok((classify(command, &book), book))
 }
 
+/// The rotations that the settings around the working directory declare.
+///
+/// # Errors
+/// They cannot be followed; it has been told.
+pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
+    let settings = settings::settings_here(context)?;
+    let rotations = of(&settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret));
+    rotations.map_err(|error| NoSetting::Wrong(error).refuse(context))
+}
+
 /// The rules that count in the working directory.
 ///
 /// # Errors

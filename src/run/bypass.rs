@@ -11,6 +11,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::clock::Clock as _;
+use crate::config::{Settings, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::holder::ProcFs;
 use crate::plan::HoldPlan;
@@ -19,7 +20,7 @@ use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Ended, Forced, ForcedEnd, HistoryFilter, Live, Owner, Store, StoreError};
 use crate::supervise::{self, Order};
-use crate::terms::GrantId;
+use crate::terms::{GrantId, Resource};
 
 use super::{Context, env_of, setting, settings, spool};
 
@@ -82,12 +83,48 @@ fn checked(context: &Context, reason: &OsStr) -> Result<String, Exit> {
     })
 }
 
-/// Tells the store, or the spool; the answer says which. An error is why neither was told.
+/// Tells the ledger of the plan's resources; the answer says how.
 fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static str, String> {
-    let state = StateDir::open(&env_of(context)).map_err(|error| error.to_string())?;
     let layers = settings::layers_for(context, plan).map_err(|error| error.to_string())?;
     let settings = layers.settings(&settings::BUILT_IN).map_err(|error| error.to_string())?;
-    let session = super::session(context, None, &settings).map_err(|refusal| refusal.what)?;
+    let store = setting::for_plan(context, plan).map_err(|wrong| wrong.refusal().0.what)?;
+    let deed = Deed { operation: &plan.operation, rule: plan.rule.as_deref(), resources: &plan.resources };
+    tell(context, reason, &deed, &settings, &store)
+}
+
+/// The same for a hook of the repository around the working directory, which lets through what is of these resources.
+///
+/// # Errors
+/// Why nobody could be told.
+pub fn record_hook(
+    context: &Context,
+    reason: &str,
+    hook: &str,
+    resources: &[Resource],
+) -> Result<&'static str, String> {
+    let layers = settings::layers_here(context).map_err(|error| error.to_string())?;
+    let settings = layers.settings(&settings::BUILT_IN).map_err(|error| error.to_string())?;
+    let store = setting::store_here(context).map_err(|wrong| wrong.refusal().0.what)?;
+    tell(context, reason, &Deed { operation: &format!("git {hook}"), rule: None, resources }, &settings, &store)
+}
+
+/// What is done without a lease.
+struct Deed<'a> {
+    operation: &'a str,
+    rule: Option<&'a str>,
+    resources: &'a [Resource],
+}
+
+/// Tells the store, or the spool; the answer says which. An error is why neither was told.
+fn tell(
+    context: &Context,
+    reason: &str,
+    deed: &Deed<'_>,
+    settings: &Settings,
+    store: &StoreSetting,
+) -> Result<&'static str, String> {
+    let state = StateDir::open(&env_of(context)).map_err(|error| error.to_string())?;
+    let session = super::session(context, None, settings).map_err(|refusal| refusal.what)?;
     let now = context.clock.wall_ms();
     let forced = Forced {
         grant: GrantId::random(),
@@ -97,10 +134,10 @@ fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static s
             host: ProcFs::host(),
             host_id: state.host_id(context.clock.as_ref()),
             pid: std::process::id(),
-            operation: plan.operation.clone(),
-            rule: plan.rule.clone(),
+            operation: deed.operation.to_owned(),
+            rule: deed.rule.map(str::to_owned),
         },
-        resources: plan.resources.clone(),
+        resources: deed.resources.to_vec(),
         reason: format!("{MARK}{reason}"),
         began_at: now,
         // We are gone when it ends: the program takes our place.
@@ -111,15 +148,14 @@ fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static s
         end: ForcedEnd::Ended(Ended::HumanAction),
         apart: Vec::new(),
     };
-    let store = setting::for_plan(context, plan).map_err(|wrong| wrong.refusal().0.what)?;
-    let told = super::entry::open_for_keeper(context, &state, &store)
-        .and_then(|mut opened| opened.record_forced(&forced, LIMIT));
+    let told =
+        super::entry::open_untold(context, &state, store).and_then(|mut opened| opened.record_forced(&forced, LIMIT));
     if told.is_ok() {
         return Ok(if store.advisory { "its store keeps no history" } else { "the ledger knows" });
     }
     // No live file stands for it: what has ended is told whoever holds what.
     let nobody = Live { device: 0, inode: 0 };
-    spool::write(&state, &store, forced.grant, nobody, spool::News::Forced(forced))
+    spool::write(&state, store, forced.grant, nobody, spool::News::Forced(forced))
         .map(|()| "the ledger will be told")
         .map_err(|error| error.to_string())
 }

@@ -14,11 +14,12 @@ use crate::terms::{FencingToken, GrantId};
 
 use super::Before;
 use super::account;
-use super::ending::settle_within;
+use super::ending::{reached, settle_within};
 use super::forced;
 use super::job::Job;
 use super::later::Later;
 use super::loose;
+use super::recheck;
 use super::spool::{self, News};
 use super::tending::{self, Edit};
 
@@ -83,7 +84,10 @@ impl Words {
                 ("LOCKED_TOKENS".to_owned(), tokens),
                 ("LOCKED_LEASE".to_owned(), job.grant.to_string()),
                 ("LOCKED_HOLDER".to_owned(), job.owner.session.short()),
-            ],
+            ]
+            .into_iter()
+            .chain(job.options.issue.iter().map(|issue| ("LOCKED_ISSUE".to_owned(), issue.to_string())))
+            .collect(),
         }
     }
 }
@@ -171,7 +175,7 @@ impl<'a> KeeperDuty<'a> {
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {
         if self.store.is_none() {
-            self.store = super::entry::open_for_keeper(self.job.context, self.job.state, &self.job.store).ok();
+            self.store = super::entry::open_untold(self.job.context, self.job.state, &self.job.store).ok();
         }
         self.store.as_mut()
     }
@@ -221,6 +225,10 @@ impl Duty for KeeperDuty<'_> {
         }
     }
 
+    fn look_again(&mut self, limit: Duration) -> Option<Cause> {
+        recheck::in_keeper(self.job, limit)
+    }
+
     fn give_back(&mut self) -> bool {
         let (job, tokens) = (self.job, self.tokens.clone());
         // A run by force holds nothing.
@@ -250,7 +258,7 @@ impl Duty for KeeperDuty<'_> {
     fn finish(&mut self, outcome: Outcome, deadline: Moment) {
         let (job, tokens) = (self.job, self.tokens.clone());
         let before = self.before.clone();
-        let (decision, receipts) = match self.hold {
+        let (mut decision, receipts) = match self.hold {
             Hold::Given if !self.is_forced() => {
                 return self.is_settled(outcome, &loose::decision(outcome), Release::Released, true);
             }
@@ -263,6 +271,9 @@ impl Duty for KeeperDuty<'_> {
                 (decision, receipts)
             }
         };
+        if let Some(store) = self.store().filter(|_| job.plan.rotates()) {
+            decision = reached(job, outcome, decision, &receipts, store.as_mut());
+        }
         if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
             // What cannot be recorded stays as it was written at the start: unsettled.
             let _unsettled =

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
-use crate::store::{Distance, Granted, Release, Renewal, Settlement, Store, StoreError};
+use crate::settle::Decision;
+use crate::store::{Distance, Granted, Receipt, Release, Renewal, Settlement, Store, StoreError};
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::FencingToken;
 
@@ -14,7 +15,7 @@ use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
-use super::{account, base, on_lost, stale, tell};
+use super::{account, base, consumers, on_lost, stale, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
 /// connected to anew after a long command.
@@ -84,6 +85,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
     let proofs = receipts.len();
     let receipts = words.with_accepted(receipts);
     let limit = settle_within(store);
+    decision = reached(job, outcome, decision, &receipts, store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
     if job.succeeded(outcome) && matches!(settled, Ok(Release::Released)) {
         stale::forget(job);
@@ -137,4 +139,27 @@ fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
     let live = store.leases(Some(&job.plan.resources), settle_within(store)).ok()?;
     let other = live.iter().find(|lease| lease.grant != job.grant)?;
     Some(format!("{} ({})", other.session, other.label))
+}
+
+/// A rotation is completed when everybody who has the secret has learnt of its new value, or when somebody says that it is.
+/// Where nobody can tell (the store is down) the rotation ends like any lease.
+pub(super) fn reached(
+    job: &Job<'_>,
+    outcome: Outcome,
+    mut decision: Decision,
+    receipts: &[Receipt],
+    store: &mut dyn Store,
+) -> Decision {
+    if job.options.consumers_ok || !job.succeeded(outcome) || !store.keeps() {
+        return decision;
+    }
+    let limit = settle_within(store);
+    for rotation in job.plan.resources.iter().filter(|resource| resource.name.is_rotation()) {
+        let left =
+            consumers::left(job.context, store, rotation, job.owner.session, receipts, limit).unwrap_or_default();
+        if !left.files.is_empty() && !left.goes_on {
+            decision = decision.held_back(rotation, left.files, job.options.times.ttl);
+        }
+    }
+    decision
 }

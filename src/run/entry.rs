@@ -50,17 +50,16 @@ pub(super) fn session_names(context: &Context, settings: &Settings) -> Vec<Strin
 /// # Errors
 /// When it cannot be opened.
 pub fn open_store(context: &Context, state: &StateDir, setting: &StoreSetting) -> Result<Box<dyn Store>, StoreError> {
-    let mut store = open_for_keeper(context, state, setting)?;
+    let mut store = open_untold(context, state, setting)?;
     spool::send(state, setting, store.as_mut());
     Ok(store)
 }
 
-/// The store, for who has a deadline to keep: nobody is told of anything.
-pub(super) fn open_for_keeper(
-    context: &Context,
-    state: &StateDir,
-    setting: &StoreSetting,
-) -> Result<Box<dyn Store>, StoreError> {
+/// The store, for who has a deadline to keep or only looks: nobody is told of anything.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_untold(context: &Context, state: &StateDir, setting: &StoreSetting) -> Result<Box<dyn Store>, StoreError> {
     store::open(setting, &env_of(context), state, context.clock.clone(), outside(state))
         .map(|store| store as Box<dyn Store>)
 }
@@ -93,10 +92,10 @@ pub struct Context {
     pub store: Option<OsString>,
     /// `--advisory`.
     pub advisory: bool,
-    /// `--session`.
-    pub session: Option<SessionId>,
     /// We stand in a program's place (a shim): the name that it is given, as its caller gave it to us.
     pub shim: Option<OsString>,
+    /// `--session`.
+    pub session: Option<SessionId>,
     /// The files of settings that were read.
     pub shelf: Shelf,
 }

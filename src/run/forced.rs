@@ -20,7 +20,7 @@ use super::ending::Ended;
 use super::hold;
 use super::job::Job;
 use super::later::Later;
-use super::{Before, Context, Options, files, spool, tell};
+use super::{Before, Context, Options, files, issue, recheck, spool, tell};
 
 /// Where a run has its files.
 pub(super) struct Ground {
@@ -56,7 +56,7 @@ fn stand(context: &Context, state: StateDir, grant: GrantId) -> Result<(StateDir
 
 /// Is this what `--force` answers? A store that is busy with others or written by a newer program is alive, and so may
 /// its holders be; and a setting that names no store is to be set right.
-pub(super) fn answers(error: &StoreError) -> bool {
+pub fn answers(error: &StoreError) -> bool {
     !error.is_of_the_setting() && !matches!(error, StoreError::Contended(_) | StoreError::Newer { .. })
 }
 
@@ -80,6 +80,10 @@ pub(super) fn run(
             return Err(error);
         }
     };
+    if let Some((refusal, status)) = recheck::of_issue(job, issue::ASK, "nothing was run") {
+        wrapper.dismiss();
+        return Ok(hold::refuse(job.context, &refusal, status).into());
+    }
     let words = Words::forced(job, live, in_refuge);
     let recorded =
         note(job, &words, &before, spool::Ends::unseen(job.plan.remote.then_some(job.options.times.ttl)), Vec::new());
@@ -157,7 +161,7 @@ pub(super) fn note(
 fn say_ending(job: &Job<'_>, decision: &Decision) {
     for telling in &decision.tellings {
         match telling {
-            Telling::Kept { .. } => {}
+            Telling::Kept { .. } | Telling::Consumers { .. } => {}
             Telling::OpenEdit { shown } => {
                 report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
             }

@@ -23,7 +23,7 @@ use super::duty::{KeeperDuty, Words};
 use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
-use super::{Context, Options, arbiter, files, forced, loose, on_lost, retry_witness, setting};
+use super::{Context, Options, arbiter, files, forced, loose, on_lost, recheck, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -76,11 +76,12 @@ fn attempt(
     };
     let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
     let give_back = plan.gives_back_after();
-    let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen };
+    let asks_again = recheck::is_asked(&job);
+    let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen, asks_again };
     let keep = [live.file().as_raw_fd()];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
-    let opened = super::entry::open_for_keeper(context, &state, &job.store).and_then(|mut store| {
+    let opened = super::entry::open_untold(context, &state, &job.store).and_then(|mut store| {
         store.prepare()?;
         Ok(store)
     });
@@ -131,6 +132,7 @@ fn under_watch(
     match obtained {
         Obtained::Granted { granted, sent } => {
             report::say_words(&granted.words);
+            super::used::note(job);
             let words = Words {
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),
                 lasts: u64::try_from(granted.lasts.as_millis()).unwrap_or(u64::MAX),
@@ -233,6 +235,17 @@ fn granted_run(
             return Err(error);
         }
     };
+    let words = &match recheck::look(job, granted, words.clone(), store) {
+        Ok(Ok(words)) => words,
+        Ok(Err((refusal, status))) => {
+            wrapper.dismiss();
+            return Ok(refuse(job.context, &refusal, status).into());
+        }
+        Err(error) => {
+            wrapper.dismiss();
+            return Err(error);
+        }
+    };
     job.context.account.runs(&granted.tokens);
     let follower = Follower::before(job, granted.lasts);
     let words = &Words { accepted, ..words.clone() };
@@ -279,7 +292,12 @@ fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Sessio
         host: ProcFs::host(),
         host_id: state.host_id(context.clock.as_ref()),
         pid: std::process::id(),
-        operation: options.operation.clone().unwrap_or_else(|| plan.operation.clone()),
+        operation: beside(options, options.operation.as_deref().unwrap_or(&plan.operation)),
         rule: plan.rule.clone(),
     }
+}
+
+/// What is done, and for which issue.
+fn beside(options: &Options, operation: &str) -> String {
+    options.issue.as_ref().map_or_else(|| operation.to_owned(), |issue| issue.beside(operation))
 }

@@ -164,7 +164,7 @@ impl Job<'_> {
 
     /// The settling of this decision.
     pub(super) fn settlement(decision: &Decision, receipts: Vec<Receipt>) -> Settlement {
-        Settlement { ending: decision.ending.clone(), apart: decision.apart.clone(), receipts }
+        Settlement { ending: decision.ending.clone(), apart: decision.apart.clone(), receipts, note: None }
     }
 
     /// The resources in one text for messages.

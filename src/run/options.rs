@@ -8,7 +8,7 @@ use crate::config::{Key, Settings};
 use crate::lease::Patience;
 use crate::rules::Policy;
 use crate::settle::Holds;
-use crate::terms::{SessionId, Times};
+use crate::terms::{Issue, SessionId, Times};
 
 use super::AskedTimes;
 
@@ -37,6 +37,10 @@ pub struct Options {
     pub force: Option<String>,
     /// `--on-lost`.
     pub on_lost: Option<OsString>,
+    /// `--issue`.
+    pub issue: Option<Issue>,
+    /// `--consumers-ok`.
+    pub consumers_ok: bool,
     /// `--conflict-exit-code`.
     pub conflict_status: i32,
     /// How long a stopped job (Ctrl-Z) is renewed; one TTL when nobody says.
@@ -98,6 +102,8 @@ mod tests {
             accept_stale: false,
             force: None,
             on_lost: None,
+            issue: None,
+            consumers_ok: false,
             conflict_status: 75,
             stopped_max: MINUTE,
             holds: Holds::default(),

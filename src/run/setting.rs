@@ -77,6 +77,18 @@ pub fn store_of_files(context: &Context) -> Result<Option<StoreSetting>, NoSetti
     if setting.said_by.is_empty() { Ok(None) } else { completed(context, setting).map(Some) }
 }
 
+/// The store as files and environment name it for this work tree, for who only compares: what a SOPS file holds is not
+/// read. `by_files`: whatever the environment and the options say.
+///
+/// # Errors
+/// A file cannot be read or followed.
+pub fn said_store(context: &Context, root: Option<&Path>, by_files: bool) -> Result<StoreSetting, ConfigError> {
+    let around = env_of(context);
+    let said = |name: &str| context.store.clone().filter(|_| name == "LOCKED_STORE").or_else(|| around(name));
+    let env = |name: &str| if by_files && name == "LOCKED_STORE" { None } else { said(name) };
+    settings::layers(context, root.as_slice(), root.is_none())?.store(&env)
+}
+
 /// A setting with what it leaves to be found.
 ///
 /// # Errors

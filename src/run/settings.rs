@@ -107,6 +107,14 @@ fn counted(context: &Context, layers: Result<Layers, ConfigError>) -> Result<Set
     counted.map_err(|error| NoSetting::Wrong(error).refuse(context))
 }
 
+/// The same for who says himself what stands in the way.
+///
+/// # Errors
+/// A file cannot be read or followed.
+pub fn settings_or_fault(context: &Context) -> Result<Settings, ConfigError> {
+    layers_here(context)?.settings(&BUILT_IN)
+}
+
 /// The scopes that repositories' files give, for a [`Namer`](crate::naming::Namer).
 pub fn said_scope(context: &Context) -> impl Fn(&Repository) -> Result<Option<Scope>, NamingError> {
     |repository| {

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::StoreSetting;
 use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Release, Settlement, Store, StoreError};
+use crate::store::{
+    self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Owner, Release, Settlement, Store, StoreError,
+};
 use crate::terms::{Digest, GrantId, Resource};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
@@ -67,6 +69,42 @@ pub(super) fn write(
     put().map_err(|error| StoreError::Failed(format!("{} cannot be written: {error}", path.display())))
 }
 
+/// Writes that somebody goes on without what was to be held between commands. Nobody was kept out, and nobody will say
+/// how it ended: that is left to a person.
+///
+/// # Errors
+/// See [`write`].
+pub fn note_hold(state: &StateDir, store: &StoreSetting, forced: Hold) -> Result<(), StoreError> {
+    let Hold { owner, resources, reason, at } = forced;
+    let grant = GrantId::random();
+    let news = News::Forced(Forced {
+        grant,
+        owner,
+        resources,
+        reason,
+        began_at: at,
+        ended_at: at,
+        files: Vec::new(),
+        receipts: Vec::new(),
+        end: ForcedEnd::Ended(Ended::HumanAction),
+        apart: Vec::new(),
+    });
+    // Nothing runs, so there is no live file; it is asked for where the end is not known.
+    write(state, store, grant, Live { device: 0, inode: 0 }, news)
+}
+
+/// A hold that nobody has.
+pub struct Hold {
+    /// Who goes on without it.
+    pub owner: Owner,
+    /// What it was to be.
+    pub resources: Vec<Resource>,
+    /// Why somebody forced it.
+    pub reason: String,
+    /// Wall clock, ms since 1970.
+    pub at: i64,
+}
+
 /// Tells the store of every run that has ended. What cannot be told now waits; a run that goes on is left alone.
 pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Store) {
     // In the usual case there is no such directory, and this is one system call.
@@ -95,6 +133,49 @@ pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Sto
         let _another_was_first = fs::remove_file(&path);
         state::discard(state, entry.grant);
     }
+}
+
+/// What waits to be told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Runs by force.
+    pub forced: usize,
+    /// Of these: they still run.
+    pub running: usize,
+    /// Leases whose end the store has not heard of.
+    pub settled: usize,
+    /// For another store than the one that is set.
+    pub elsewhere: usize,
+    /// Entries that cannot be read.
+    pub unreadable: usize,
+}
+
+/// Counts what waits. Nobody is told.
+#[must_use]
+pub fn waiting(state: &StateDir, setting: Option<&StoreSetting>) -> Waiting {
+    let mut waiting = Waiting::default();
+    let Ok(files) = fs::read_dir(state.path().join("spool")) else { return waiting };
+    let _as_owner = state.as_owner();
+    for path in files.filter_map(|file| Some(file.ok()?.path())) {
+        if path.extension() != Some(OsStr::new("json")) {
+            continue;
+        }
+        match read(&path) {
+            None => waiting.unreadable += 1,
+            Some(entry) => {
+                let place = setting.map(store::place_of);
+                waiting.elsewhere += usize::from(place.is_some_and(|place| place != entry.store));
+                match entry.news {
+                    News::Settled(..) => waiting.settled += 1,
+                    News::Forced(_) => {
+                        waiting.forced += 1;
+                        waiting.running += usize::from(state::probe(state, entry.grant, entry.live) == Gone::Alive);
+                    }
+                }
+            }
+        }
+    }
+    waiting
 }
 
 /// The entry, if its run has ended.

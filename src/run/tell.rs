@@ -1,9 +1,10 @@
 //! What is told on standard error when the command has ended.
 #![forbid(unsafe_code)]
 
-use crate::report::{self, Voice};
+use crate::report::{self, Refusal, Voice};
 use crate::settle::Decision;
 use crate::supervise::{Cause, Outcome};
+use crate::terms::Issue;
 
 use super::job::Job;
 
@@ -15,6 +16,10 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Op
     }
     match outcome {
         Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
+        Outcome::Stopped(cause @ (Cause::IssueClosed | Cause::IssueUnknown)) => {
+            let against = job.options.issue.as_ref().map(|issue| of_issue(issue, cause, &job.wanted()));
+            report::say(&against.map_or_else(String::new, |refusal| refusal.to_string()));
+        }
         Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause, now)),
         // Nothing was lost; that something of it lives on is told below.
         Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
@@ -30,5 +35,14 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Op
     }
     for telling in &decision.tellings {
         report::say(&report::telling(telling, &job.wanted()));
+    }
+}
+
+/// The program stood still when this was found, and was not let go on.
+fn of_issue(issue: &Issue, cause: Cause, resources: &str) -> Refusal {
+    let then = "the program had been stopped, and was ended";
+    match cause {
+        Cause::IssueClosed => report::issue_closed(issue, resources, then),
+        _ => report::issue_unknown(issue, "gh did not say", then),
     }
 }

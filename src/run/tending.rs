@@ -55,7 +55,7 @@ impl<'a> Edit<'a> {
         let concerned = self.job.plan.resources.iter().filter(|resource| open.concerns(resource));
         let apart: Vec<_> = concerned.map(|resource| (resource.clone(), bad.clone())).collect();
         let ending = if apart.is_empty() { bad } else { Ending::Release(Ended::Failed) };
-        Settlement { ending, apart, receipts: Vec::new() }
+        Settlement { ending, apart, receipts: Vec::new(), note: None }
     }
 }
 

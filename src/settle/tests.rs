@@ -206,6 +206,41 @@ fn what_cannot_be_stopped_lets_nobody_in() {
 }
 
 #[test]
+fn a_rotation_with_readers_that_were_not_written_stays_with_its_session() {
+    let rotation = of_kind("rotation", "KEY");
+    let consumers = vec!["a.env".to_owned()];
+    let reason = "others have the same key, and were not written".to_owned();
+    let kept = Ending::Keep { reason, keep_for: TTL, takeable: false };
+    let case = |succeeded: bool, by_hand: &[&Resource]| {
+        let by_hand = by_hand.iter().copied().cloned().collect();
+        Case { by_hand, ..Case::of(Outcome::Exited(i32::from(!succeeded)), succeeded, &[finding(None)]) }
+    };
+    let decision = case(true, &[&rotation]).decided().held_back(&rotation, consumers.clone(), TTL);
+    assert_eq!(decision.ending, Ending::Release(Ended::Completed), "its file is free");
+    assert_eq!((decision.apart, decision.exit), (vec![(rotation.clone(), kept)], Exit::OK));
+    assert_eq!(decision.tellings, [Telling::Consumers { resource: rotation.clone(), consumers, keep_for: TTL }]);
+    let failed = case(false, &[&rotation]).decided();
+    assert_eq!(
+        failed.clone().held_back(&rotation, vec!["a.env".to_owned()], TTL),
+        failed,
+        "it is not completed anyhow"
+    );
+}
+
+#[test]
+fn an_issue_that_speaks_against_it_loses_nothing() {
+    for (cause, status) in [(Cause::IssueClosed, 79), (Cause::IssueUnknown, 80)] {
+        let (ending, exit) = decided(Outcome::Stopped(cause), false, &[finding(None)], false);
+        assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(status)));
+        assert_eq!(status_of_stuck(cause), Exit::Code(status));
+    }
+}
+
+fn status_of_stuck(cause: Cause) -> Exit {
+    status(Outcome::Stuck { cause, pid: 12 })
+}
+
+#[test]
 fn what_we_stopped_ends_as_failed_and_lost() {
     let (ending, exit) = decided(Outcome::Stopped(Cause::Gone), false, &[finding(None)], true);
     assert_eq!((ending, exit), (Ending::Release(Ended::Failed), Exit::Code(exit::LOST)));

@@ -8,6 +8,7 @@
 
 mod directory;
 mod live;
+mod modes;
 #[cfg(not(unix))]
 mod other;
 mod place;
@@ -21,6 +22,7 @@ use unix as platform;
 
 pub use directory::StateDir;
 pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};
+pub use modes::{Loose, Open, loose};
 pub(crate) use platform::{Account, Acting, open_existing};
 
 /// Until the guard falls, this thread touches files as the owner of this directory of ours. None when it is not there.

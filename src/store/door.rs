@@ -18,6 +18,12 @@ pub(crate) fn shown(text: &str) -> String {
     head.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
+/// The same for a text of many sources that is not cut.
+#[must_use]
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().filter(|&character| shows(character)).collect()
+}
+
 /// Does the character show as itself, where it stands?
 fn shows(character: char) -> bool {
     let hidden = matches!(

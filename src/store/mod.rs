@@ -11,7 +11,9 @@ pub mod advisory;
 mod answer;
 mod board;
 mod door;
+mod duty;
 mod error;
+mod exposure;
 mod fits;
 mod forced;
 mod open;
@@ -27,7 +29,10 @@ mod view;
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
 pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
+pub(crate) use door::{printable, shown};
+pub use duty::Discharge;
 pub use error::StoreError;
+pub use exposure::{Exposure, exposure};
 pub use forced::{Forced, ForcedEnd};
 pub use open::open;
 pub use place::{place_of, shown_place};
@@ -40,7 +45,7 @@ pub use request::{
 pub use schema::schema_of;
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
-pub use upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
+pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
 pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, PastLease, StoredReceipt};
 
 use std::time::Duration;
@@ -170,6 +175,24 @@ pub trait Store {
     /// # Errors
     /// The store could not answer.
     fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError>;
+
+    /// What was left to a person and nobody has done yet, newest first: ended rows, at most 1,000. A store without a ledger
+    /// has none.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn duties(&mut self, _limit: Duration) -> Result<Vec<PastLease>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Ends every duty of this resource: its rows end as said, and their notes say by whom. The answer is how many there
+    /// were; telling it again finds none.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn discharge(&mut self, _resource: &Resource, _how: &Discharge, _limit: Duration) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 
     /// The chain of receipts of one path, newest first. `path` is the repository-relative path as in the receipt.
     ///

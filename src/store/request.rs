@@ -226,13 +226,22 @@ pub struct Settlement {
     pub apart: Vec<(Resource, Ending)>,
     /// Receipts of proven writes.
     pub receipts: Vec<Receipt>,
+    /// What its holder says of the end, for the ledger; of what is released alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl Settlement {
     /// One ending for all of the lease.
     #[must_use]
     pub fn whole(ending: Ending, receipts: Vec<Receipt>) -> Self {
-        Self { ending, apart: Vec::new(), receipts }
+        Self { ending, apart: Vec::new(), receipts, note: None }
+    }
+
+    /// The same with this word of its holder's.
+    #[must_use]
+    pub fn noting(self, note: Option<String>) -> Self {
+        Self { note, ..self }
     }
 
     /// What becomes of this resource.

@@ -33,6 +33,29 @@ pub struct About {
     pub moved: Option<(String, String)>,
 }
 
+/// What a server says of itself and of the role that asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// The role that asks.
+    pub role: String,
+    /// It may do everything.
+    pub superuser: bool,
+    /// It may act as the owner of the schema.
+    pub owner: bool,
+    /// The server's wall clock, in milliseconds since 1970.
+    pub wall_ms: i64,
+    /// The connection is encrypted, as the server sees it; none where it does not say.
+    pub encrypted: Option<bool>,
+    /// `synchronous_commit`, as it is for this role.
+    pub synchronous_commit: String,
+    /// The server writes through to its disk (`fsync`).
+    pub fsync: bool,
+    /// How many standbys follow it.
+    pub standbys: i64,
+    /// Some of them confirm before a commit returns (`synchronous_standby_names`).
+    pub confirmed: bool,
+}
+
 /// What is to be pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prune {
@@ -127,6 +150,15 @@ pub trait Upkeep {
     /// # Errors
     /// The store could not answer.
     fn about(&mut self, limit: Duration) -> Result<About, StoreError>;
+
+    /// How the server that has it is set up; none where there is no server.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn condition(&mut self, limit: Duration) -> Result<Option<Condition>, StoreError> {
+        let _there_is_none = limit;
+        Ok(None)
+    }
 
     /// Takes old history out: never a live lease, a counter, the last of a resource or the end of a chain of receipts.
     ///

@@ -224,7 +224,7 @@ mod tests {
 
     fn watch(give_back: Option<Duration>) -> Watch {
         let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
-        Watch { times, stopped_max: times.ttl, give_back, edits_unseen: false }
+        Watch { times, stopped_max: times.ttl, give_back, asks_again: false, edits_unseen: false }
     }
 
     /// One that gives its lease back a minute after its start at 1 s; renewed last at 55 s.

@@ -138,19 +138,28 @@ impl<D: Duty> Keeper<'_, D> {
         if self.course.phase() != Phase::Running {
             return Ok(());
         }
+        let mut goes_on = false;
         while let Some(changed) = unix::next_halt(self.child) {
             match changed {
                 Changed::Halted(signal) => {
+                    goes_on = false;
                     self.course.halted(Some(self.clock.now()));
                     self.wake_until = None;
                     self.link.say(&Tale::Halted(signal))?;
                 }
                 _ if self.course.is_halted() => {
+                    goes_on = true;
                     // With `fg` the wrapper goes on too; when the child alone was continued, nobody else tells it.
                     self.course.halted(None);
                     self.wake_until = Some(self.clock.now().after(WRAPPER_WAKES));
                 }
                 _ => {}
+            }
+        }
+        if goes_on && self.watch.asks_again {
+            // Whatever had a stop behind it may be old news by now. The tree stands still until it is known.
+            if let Act::Stop(cause) = self.beat_frozen()? {
+                return self.lose(cause);
             }
         }
         let outcome = match unix::peek_end(self.child) {
@@ -267,7 +276,11 @@ impl<D: Duty> Keeper<'_, D> {
         let frozen = tree::freeze(unix::own_pid(), self.clock);
         let sent = self.clock.now();
         let beat = self.duty.renew(self.course.patience_while_nothing_runs());
-        let act = self.course.beaten_while_nothing_runs(beat, sent, self.clock.now());
+        let mut act = self.course.beaten_while_nothing_runs(beat, sent, self.clock.now());
+        if act == Act::Wait && self.watch.asks_again {
+            self.link.say(&Tale::Asking)?;
+            act = self.duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
+        }
         if act == Act::Wait {
             if !self.course.is_halted() {
                 // Our own stop is no news for the wrapper.

@@ -110,6 +110,8 @@ impl Cause {
             Self::WrapperDied => "wrapper-died",
             Self::KeeperDied => "keeper-died",
             Self::EditorLoop => "editor-loop",
+            Self::IssueClosed => "issue-closed",
+            Self::IssueUnknown => "issue-unknown",
             Self::Killed(_) => "killed",
         }
     }
@@ -125,6 +127,8 @@ impl Cause {
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",
             Self::EditorLoop => "was for an edit whose editor was started again and again",
+            Self::IssueClosed => "was for an issue that was closed meanwhile",
+            Self::IssueUnknown => "was for an issue of which nobody could say whether it is open",
             Self::Killed(_) => "was for a program that was killed",
         }
     }

@@ -148,6 +148,10 @@ pub enum Cause {
     KeeperDied,
     /// sops started its editor again and again, and nobody was there to see it. The lease was ours all the time.
     EditorLoop,
+    /// The issue that the work belongs to was closed while the job was stopped. The lease was ours all the time.
+    IssueClosed,
+    /// When the job was to go on, nobody could say whether its issue is open. The lease was ours all the time.
+    IssueUnknown,
     /// The program died by this signal, and what it had left was stopped. The lease was ours all the time.
     Killed(i32),
 }
@@ -156,7 +160,7 @@ impl Cause {
     /// Was the lease lost, or what guards it? (Else we stopped the program for its own sake.)
     #[must_use]
     pub fn is_loss(self) -> bool {
-        !matches!(self, Self::EditorLoop | Self::Killed(_))
+        !matches!(self, Self::EditorLoop | Self::IssueClosed | Self::IssueUnknown | Self::Killed(_))
     }
 }
 
@@ -185,6 +189,10 @@ pub trait Duty {
     fn hang_up(&mut self);
     /// Renews once, within `limit`.
     fn renew(&mut self, limit: Duration) -> Beat;
+    /// The tree stands still, and the lease is ours: why it must not go on all the same.
+    fn look_again(&mut self, _limit: Duration) -> Option<Cause> {
+        None
+    }
     /// The lease's time is over though the command runs on: settles it as completed. False when the store could not be
     /// told; called again then, until it can or the lease has ended.
     fn give_back(&mut self) -> bool;
@@ -215,6 +223,8 @@ pub struct Watch {
     pub stopped_max: Duration,
     /// How long after its start the lease of a command that runs on for ever is given back.
     pub give_back: Option<Duration>,
+    /// When the command goes on after it was stopped, it is looked again whether it may.
+    pub asks_again: bool,
     /// It is an edit without a terminal: stop it when its editor goes round in a circle.
     pub edits_unseen: bool,
 }

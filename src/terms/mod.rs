@@ -8,6 +8,7 @@
 mod digest;
 mod duration;
 mod identity;
+mod issue;
 mod quote;
 mod resource;
 mod times;
@@ -20,6 +21,7 @@ pub const CHAIN: &str = "LOCKED_IN";
 pub use digest::Digest;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
+pub use issue::{Issue, NoIssue};
 pub use quote::shell_quote;
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode};
 pub use times::{Times, TimesError};

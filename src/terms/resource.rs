@@ -98,6 +98,13 @@ impl ResourceName {
         &self.0
     }
 
+    /// It stands for the value of a secret, of which two must not be made at once: one would overwrite the other, and
+    /// nothing would say so.
+    #[must_use]
+    pub fn is_rotation(&self) -> bool {
+        self.kind() == "rotation"
+    }
+
     /// The part before the first `:`.
     #[must_use]
     pub fn kind(&self) -> &str {

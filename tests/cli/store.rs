@@ -10,14 +10,14 @@ use crate::store::postgres::lab::{Lab, Way};
 use crate::world::World;
 use crate::world::cluster;
 
-pub(super) fn store(world: &World, words: &[&str]) -> Command {
+pub(crate) fn store(world: &World, words: &[&str]) -> Command {
     let mut command = world.locked_as(1);
     command.arg("store").args(words);
     command
 }
 
 /// An empty database on the shared server, and its address for a role.
-pub(super) fn database(name: &str) -> impl Fn(&str) -> String {
+pub(crate) fn database(name: &str) -> impl Fn(&str) -> String {
     drop(Lab::running(Way::Direct));
     let server = cluster::shared();
     server.sql(&format!("create database {name}"));
@@ -158,9 +158,8 @@ fn init_of_an_older_file_says_that_it_did_something() {
         .execute_batch(
             "alter table leases drop column may_run_on; alter table joins drop column may_run_on;
              alter table joins drop column remote; drop table left_joins;
-             drop index receipt_new; drop index receipt_blob;
              alter table leases drop column ask; drop trigger count_wait; drop table sessions; drop table words;
-             drop table tally; pragma user_version = 1",
+             drop table tally; drop index receipt_new; drop index receipt_blob; pragma user_version = 1",
         )
         .expect("as the first version had it");
     drop(database);

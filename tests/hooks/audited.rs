@@ -97,8 +97,12 @@ fn receipts_tell_what_was_written_past_locked_and_what_was_written_without_seein
     assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 73)), [(FILE.to_owned(), "unlocked".to_owned())]);
     // Without an answer: not looked at is not in order.
     let mut down = yard.locked();
-    down.args(["audit", "HEAD^..HEAD"]).env("LOCKED_STORE", "postgres://u@127.0.0.1:1/x?connect_timeout=2");
+    down.args(["audit", "HEAD~2..HEAD"]).env("LOCKED_STORE", "postgres://u@127.0.0.1:1/x?connect_timeout=2");
     says(&mut down, 69);
+    commit(&yard, "secrets/p.env.sops", b"A=1\n");
+    let told = json(&mut down, 72);
+    assert_eq!(wrong(&told), [("secrets/p.env.sops".to_owned(), "plaintext".to_owned())]);
+    assert_eq!(told["receipts_why"], "the store does not answer");
 }
 
 #[test]

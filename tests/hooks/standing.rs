@@ -69,7 +69,12 @@ fn a_bypass_lets_through_what_is_refused_and_says_so() {
     let output = commit("the key\u{1b}[31m moves today");
     let said = text(&output.stderr);
     assert!(output.status.success() && said.lines().count() == 1, "{said}");
-    assert!(said.starts_with("locked: pre-commit lets it through, bypassed (the key[31m moves today): "), "{said}");
+    assert!(
+        said.starts_with("locked: pre-commit lets it through, bypassed (the key[31m moves today); the ledger knows: "),
+        "{said}"
+    );
+    let past = &yard.world.history()[0];
+    assert_eq!((&past["resource"], &past["operation"]), (&"sops:a".into(), &"git pre-commit".into()), "{past}");
 }
 
 #[test]

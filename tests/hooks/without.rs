@@ -6,6 +6,8 @@ use std::fs;
 use super::yard::{FILE, Yard, ends, says, text, versions};
 use crate::world::board::install;
 
+type Deed = fn(&Yard);
+
 /// A yard whose hooks were put there by a program that is gone.
 fn abandoned() -> Yard {
     let yard = Yard::without_hooks();
@@ -21,7 +23,7 @@ fn abandoned() -> Yard {
 #[test]
 fn only_what_touches_sops_files_is_blocked() {
     let yard = abandoned();
-    let rows: [(&str, fn(&Yard), bool); 8] = [
+    let rows: [(&str, Deed, bool); 8] = [
         ("another file", |yard| yard.write("plain.txt", b"more\n"), false),
         ("the rules", |yard| yard.write(".sops.yaml", b"creation_rules: []\n"), false),
         ("a version", |yard| yard.write(FILE, &versions().second), true),

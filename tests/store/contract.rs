@@ -115,6 +115,8 @@ macro_rules! every_promise {
             ledger: live_leases_show_state_time_and_waiters;
             ledger: history_is_newest_first_and_names_the_receipt;
             ledger: history_can_be_narrowed;
+            ledger: what_is_left_to_a_person_frees_the_slot_and_stays_until_it_is_done;
+            ledger: a_holder_s_last_word_is_in_the_ledger;
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
             board: a_session_says_what_it_does_until_it_ends;
             board: what_a_session_does_with_leases_is_its_activity;

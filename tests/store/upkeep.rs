@@ -77,11 +77,13 @@ fn prune_takes_what_is_old_and_leaves_the_last_the_living_and_the_counters(world
     assert!(matches!(store.renew(&held, LIMIT).expect("answer"), Renewal::Renewed(_)), "nobody took it");
     let again = care(&mut *store).prune(&Prune { dry_run: false, ..what }, LIMIT).expect("pruned");
     assert_eq!((again.leases, again.receipts), (0, 0));
-    // Also with nothing kept, the end of a chain and the counters stay.
+    // Also with nothing kept, the end of a chain, the counters and what nobody has done yet stay.
+    let duty = take(&mut *store, &ana.asks(&["e"]));
+    settled(&mut *store, &duty, Ending::Release(Ended::HumanAction));
     let all = Prune { older_than: DAY, keep: 0, dry_run: false };
     world.pass(2 * DAY);
     care(&mut *store).prune(&all, LIMIT).expect("pruned");
-    assert_eq!((past(&mut *store, "a"), past(&mut *store, "b")), (0, 0));
+    assert_eq!((past(&mut *store, "a"), past(&mut *store, "b"), past(&mut *store, "e")), (0, 0, 1));
     assert_eq!(chain(&mut *store, "a.env"), versions([14]));
     let token = granted(&mut *store, &actor("bob").asks(&["b"])).tokens[0].1;
     assert!(token > before);

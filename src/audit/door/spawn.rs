@@ -15,7 +15,7 @@ const PATHSPECS: &[&str] =
 
 impl Door {
     pub(super) fn git(&self) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(&self.git);
         command.current_dir(&self.directory).stdin(Stdio::null()).stderr(Stdio::null());
         PATHSPECS.iter().for_each(|name| _ = command.env_remove(name));
         command

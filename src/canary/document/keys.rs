@@ -107,6 +107,12 @@ impl Keys {
         self.len() == 1 && self.index.contains_key(&(0, Segment::Key(name.into())))
     }
 
+    /// Is there a key of this name, at any depth?
+    #[must_use]
+    pub fn has_name(&self, name: &str) -> bool {
+        self.nodes.iter().any(|node| matches!(&node.segment, Segment::Key(key) if &**key == name) && node.is_key())
+    }
+
     /// Every value in the open stands below a key with this ending, which tells sops to leave it alone.
     #[must_use]
     pub fn plain_only_below(&self, suffix: &str) -> bool {

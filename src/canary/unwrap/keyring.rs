@@ -58,8 +58,7 @@ impl Keyring {
         if let Some(text) = get("SOPS_AGE_KEY").and_then(OsStr::to_str) {
             self.add_lines(&SecretString::from(text.to_owned()));
         }
-        let files = [get("SOPS_AGE_KEY_FILE").map(|path| cwd.join(path)), user_keys(&get)];
-        for path in files.into_iter().flatten() {
+        for path in native_files(get, cwd) {
             if let Some(text) = read(&path) {
                 self.add_lines(&text);
             }
@@ -94,6 +93,16 @@ impl Keyring {
             }
         }
     }
+}
+
+/// The files that may have native identities.
+pub(in crate::canary) fn key_files(env: &[(OsString, OsString)], cwd: &Path) -> Vec<PathBuf> {
+    native_files(|name| env.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str()), cwd)
+}
+
+fn native_files<'e>(get: impl Fn(&str) -> Option<&'e OsStr>, cwd: &Path) -> Vec<PathBuf> {
+    let named = get("SOPS_AGE_KEY_FILE").map(|path| cwd.join(path));
+    named.into_iter().chain(user_keys(&get)).collect()
 }
 
 /// The user's own key file.

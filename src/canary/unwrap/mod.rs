@@ -7,7 +7,7 @@ mod keyring;
 use std::collections::BTreeMap;
 
 use super::document::{Document, Metadata, Recipient};
-pub(super) use keyring::{Keyring, Wanted};
+pub(super) use keyring::{Keyring, Wanted, key_files};
 
 /// Which kinds of age identity could open a recipient of these documents.
 pub(super) fn wanted(documents: [&Document; 2]) -> Wanted {
@@ -24,7 +24,7 @@ pub(super) fn locked_out(before: &Document, after: &Document, keyring: &Keyring)
 }
 
 /// Whether enough key groups open.
-fn opens(metadata: &Metadata, keyring: &Keyring) -> bool {
+pub(super) fn opens(metadata: &Metadata, keyring: &Keyring) -> bool {
     let mut groups: BTreeMap<usize, bool> = BTreeMap::new();
     for recipient in &metadata.recipients {
         let open = groups.entry(recipient.group).or_default();

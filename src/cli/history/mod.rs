@@ -92,7 +92,7 @@ fn last_ended_first(mut past: Vec<PastLease>) -> Vec<PastLease> {
     past
 }
 
-fn object(lease: &PastLease) -> Value {
+pub(super) fn object(lease: &PastLease) -> Value {
     json!({
         "scope": lease.resource.scope.to_string(),
         "resource": lease.resource.name.as_str(),

@@ -42,7 +42,7 @@ struct File<'a> {
 
 /// Writes the receipts.
 pub(super) fn adopt(context: &Context, options: &RunOptions) -> Result<Adopted, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let git = |error| no_git(&error);
     let Some(head) = door.commit("HEAD").map_err(git)? else { return Ok(Adopted::default()) };
     let Audited { wanted, findings, .. } = audit::tree(&door, &head).map_err(git)?;

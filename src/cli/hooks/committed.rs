@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use crate::audit::{self, Change, Door, Finding, Staged, Wanted, Wrong};
+use crate::audit::{self, Change, Door, Finding, Kind, Staged, Wanted, Wrong};
 use crate::git::path_from;
 use crate::report::{self, Refusal};
 use crate::rules::Zone;
@@ -16,7 +16,7 @@ use crate::cli::ledger::{self, Ledger, Unasked};
 
 /// What must not be committed.
 pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let variables = context.invocation.env.iter().map(OsString::as_os_str);
     let parents = door.parents(variables).map_err(|error| no_git(&error))?;
     let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;
@@ -72,7 +72,7 @@ impl Entered<'_> {
     fn finding(&self) -> Finding {
         Finding {
             path: self.change.path.clone(),
-            blob: Some(self.change.blob.clone()),
+            blob: (self.change.kind == Kind::File).then(|| self.change.blob.clone()),
             commit: None,
             wrong: Wrong::Zone(self.zone.name.clone()),
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::exit::{self, Exit};
 use crate::hooks::{self, Done, HooksError, Place, State};
 use crate::report::{self, Refusal};
-use crate::run::Context;
+use crate::run::{Context, env_of};
 
 use super::adopted::{self, Adopted};
 use crate::cli::RunOptions;
@@ -87,7 +87,7 @@ pub(super) fn printed(manager: &str) -> &'static str {
 }
 
 fn place(context: &Context) -> Result<Place, Exit> {
-    hooks::find(&context.invocation.cwd).map_err(|error| cannot(&error))
+    hooks::find(&context.invocation.cwd, &env_of(context)).map_err(|error| cannot(&error))
 }
 
 /// Our own program, for who finds none on PATH.

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::io::Read as _;
 
 use crate::audit::{self, Audited, Door, Finding, Wanted, Wrong};
-use crate::report;
+use crate::report::{self, Refusal};
 use crate::run::{self, Context};
-use crate::terms::SessionId;
+use crate::terms::{SessionId, percent_encode};
 
 use super::no_git;
 use crate::cli::RunOptions;
@@ -15,7 +15,7 @@ use crate::cli::ledger::{self, Ledger, Unasked};
 
 /// What must not be pushed. `args` are the remote's name and address.
 pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString]) -> Result<Vec<Finding>, Unasked> {
-    let door = Door::at(&context.invocation.cwd);
+    let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let variable = |name: &str| context.invocation.var(name).and_then(|value| value.into_string().ok());
     // pre-commit reads what git tells, and tells it by variables.
     let (tips, remote) = match variable("PRE_COMMIT_TO_REF") {
@@ -39,9 +39,24 @@ pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString
         wanted.retain(|wanted| last.contains(&(wanted.path.clone(), wanted.blob.clone())));
     }
     if !wanted.is_empty() {
-        findings.extend(ask(context, options, &door, &wanted)?);
+        match ask(context, options, &door, &wanted) {
+            Ok(found) => findings.extend(found),
+            // What is wrong by itself is told first.
+            Err(_) if !findings.is_empty() => {}
+            Err((refusal, status)) => return Err((of_store(refusal, &wanted), status)),
+        }
     }
     Ok(findings)
+}
+
+fn of_store(refusal: Refusal, wanted: &[Wanted]) -> Refusal {
+    let first = wanted.first().map(|wanted| percent_encode(&wanted.path)).unwrap_or_default();
+    Refusal {
+        why: format!(
+            "{first} is new there, and only the store knows whether it was written under a lease; other pushes pass"
+        ),
+        ..refusal
+    }
 }
 
 /// A remote may be pushed to by its address: then it has no refs here.

@@ -17,6 +17,7 @@ use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
 use super::RunOptions;
+use super::duty;
 use super::front::print;
 use super::table::table;
 use super::verbs::Status;
@@ -47,12 +48,26 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
         }
         Err(exit) => return exit,
     };
+    if verb.duties {
+        return match duty::open(store.as_mut(), &verb.resources) {
+            Ok(duties) if verb.json => print(&format!("{:#}", duty::objects(&duties))),
+            Ok(duties) if duties.is_empty() => print("nothing is left to a person"),
+            Ok(duties) => print(&duty::rows(&duties)),
+            Err(error) => down(&error),
+        };
+    }
     let form = if verb.json { "json" } else { verb.format.as_deref().unwrap_or("table") };
     let shown = match (form, look(context, verb, &state, store.as_mut())) {
         ("prometheus", looked) => return prometheus::print_figures(looked, store.as_mut()),
         (_, Err(error)) => return down(&error),
         ("json", Ok(seen)) => (print(&format!("{:#}", objects(&seen, context))), seen.is_empty()),
-        (_, Ok(seen)) => (print(&rows(&seen)), seen.is_empty()),
+        (_, Ok(seen)) => {
+            // A schema of before knows of no duties.
+            let duties = duty::open(store.as_mut(), &verb.resources).unwrap_or_default();
+            let parts = [rows(&seen), duty::rows(&duties)];
+            let parts = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            (print(&parts.join("\n\n")), seen.is_empty())
+        }
     };
     match shown {
         (Exit::OK, false) if verb.stalled.is_some() => Exit::Code(STALLED),
@@ -111,8 +126,8 @@ fn object(Seen { lease, alive, name }: &Seen, context: &Context) -> Value {
         "takeable": lease.takeable,
         "ask": lease.ask,
         "reason": lease.reason,
-        "plaintext": plaintext(lease).is_some(),
         "session_name": name,
+        "plaintext": plaintext(lease).is_some(),
     })
 }
 

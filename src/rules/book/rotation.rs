@@ -5,6 +5,8 @@ use serde::Deserialize;
 
 use crate::terms::ResourceName;
 
+use super::template::Filter;
+
 /// A secret and everything that has to learn of its new value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
@@ -57,6 +59,12 @@ impl Rotation {
     pub fn resource(&self) -> ResourceName {
         ResourceName::of("rotation", self.secret.as_bytes())
     }
+
+    /// The workflows, by the names under which others hold them.
+    pub fn workflow_names(&self) -> impl Iterator<Item = ResourceName> + '_ {
+        let slug = |name: &String| Filter::Slug.on(name.as_bytes()).unwrap_or_else(|| name.clone().into_bytes());
+        self.workflows.iter().map(move |name| ResourceName::of("workflow", &slug(name)))
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +75,10 @@ mod tests {
     fn a_rotation_names_a_secret_and_what_holds_it() {
         let good: Rotation = toml::from_str("secret = \"A_KEY\"\nfiles = [\"a.env.sops\"]").expect("a rotation");
         assert_eq!(good.resource().as_str(), "rotation:A_KEY");
+        let named: Rotation =
+            toml::from_str("secret = \"A\"\nworkflows = [\".github/workflows/Secrets Sync.yml\", \"b\"]").expect("one");
+        let names: Vec<_> = named.workflow_names().map(|name| name.to_string()).collect();
+        assert_eq!(names, ["workflow:secrets-sync", "workflow:b"]);
         let table = [
             "secret = \"A=hunter2\"\nfiles = [\"a\"]",
             "secret = \"\"\nfiles = [\"a\"]",

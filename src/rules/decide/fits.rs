@@ -17,7 +17,7 @@ pub(in crate::rules) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<
 
 /// An operand that is longer names nothing; a rule that looks for names in operands is taken to be about it, without its
 /// being read.
-const LONGEST_NAME: usize = 4096;
+const LONGEST_NAME: usize = 64 * 1024;
 
 /// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
 pub(super) fn given(options: &Several, line: &Line<'_>) -> bool {

@@ -37,8 +37,9 @@ use std::time::Duration;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Board, Contents, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView, PastLease, Receipt,
-    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, Discharge, Distance, FileRecord, Forced, HistoryFilter, Holding, LeaseView,
+    PastLease, Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft,
+    Upkeep,
 };
 use address::{Address, Surroundings};
 use call::Call;
@@ -173,6 +174,15 @@ impl Store for PostgresStore {
     fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
         let rows: Vec<seen::Past> = self.ask(words::history(filter), limit)?;
         rows.into_iter().map(seen::Past::read).collect()
+    }
+
+    fn duties(&mut self, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
+        let rows: Vec<seen::Past> = self.ask(Call::new("duties_v1"), limit)?;
+        rows.into_iter().map(seen::Past::read).collect()
+    }
+
+    fn discharge(&mut self, resource: &Resource, how: &Discharge, limit: Duration) -> Result<u64, StoreError> {
+        self.ask(words::discharge(resource, how), limit)
     }
 
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {

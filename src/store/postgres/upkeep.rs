@@ -8,7 +8,9 @@ use serde_json::Value;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::store::upkeep::{About, Cargo, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
+use crate::store::upkeep::{
+    About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep,
+};
 use crate::store::{StoreError, door};
 
 use super::PostgresStore;
@@ -75,6 +77,15 @@ const RIGHTS: &str = "select case when not has_schema_privilege(n.oid, 'usage') 
      case when pg_is_in_recovery() then 'the server is a standby: point the store''s address at the primary' end \
      from pg_catalog.pg_namespace n where n.nspname = $1";
 
+/// How the server is set up. Every catalogue here may be read by any role; a superuser counts as no owner of its own.
+const CONDITION: &str = "select current_user::text, r.rolsuper, \
+     coalesce((select pg_has_role(current_user, o.oid, 'member') from pg_catalog.pg_roles o where o.rolname = 'locked_owner'), false), \
+     (extract(epoch from clock_timestamp()) * 1000)::bigint, \
+     (select s.ssl from pg_catalog.pg_stat_ssl s where s.pid = pg_backend_pid()), \
+     current_setting('synchronous_commit'), current_setting('fsync') = 'on', \
+     (select count(*) from pg_catalog.pg_stat_replication), current_setting('synchronous_standby_names') <> '' \
+     from pg_catalog.pg_roles r where r.rolname = current_user";
+
 impl Upkeep for PostgresStore {
     fn init(&mut self, limit: Duration) -> Result<Initialised, StoreError> {
         Self::init(self, limit)
@@ -105,6 +116,24 @@ impl Upkeep for PostgresStore {
         let epoch = told.epoch.parse().map_err(|_| StoreError::Failed("its epoch cannot be read".to_owned()))?;
         let moved = told.moved_to.map(|place| door::shown(&place)).zip(told.moved_to_id);
         Ok(About { store_id: told.store_id, epoch, moved })
+    }
+
+    fn condition(&mut self, limit: Duration) -> Result<Option<Condition>, StoreError> {
+        let row = self.link.run(limit, async |client: &mut Client| {
+            let rows = client.query_typed(CONDITION, &[]).await?;
+            rows.into_iter().next().ok_or(Fault::Odd("an answer without a row"))
+        })?;
+        Ok(Some(Condition {
+            role: door::shown(row.get(0)),
+            superuser: row.get(1),
+            owner: row.get(2),
+            wall_ms: row.get(3),
+            encrypted: row.get(4),
+            synchronous_commit: door::shown(row.get(5)),
+            fsync: row.get(6),
+            standbys: row.get(7),
+            confirmed: row.get(8),
+        }))
     }
 
     fn prune(&mut self, what: &Prune, limit: Duration) -> Result<Pruned, StoreError> {

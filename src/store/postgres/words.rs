@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::store::{
-    Claim, Contents, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner, Receipt,
-    Request, Settlement, StoreError, Theft,
+    Claim, Contents, Discharge, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner,
+    Receipt, Request, Settlement, StoreError, Theft,
 };
 use crate::terms::{Digest, Resource, Scope};
 
@@ -115,7 +115,10 @@ pub(super) fn record_files(holding: &Holding, records: &[FileRecord], left: &[Re
 pub(super) fn settle(holding: &Holding, settlement: &Settlement) -> Call {
     let call = held("settle_v1", holding).json("receipts", &receipts(&settlement.receipts));
     let call = match &settlement.ending {
-        Ending::Release(ended) => call.text("ending", Some("release")).text("ended_as", Some(ended.as_str())),
+        Ending::Release(ended) => call
+            .text("ending", Some("release"))
+            .text("ended_as", Some(ended.as_str()))
+            .text("reason", settlement.note.as_deref()),
         Ending::Keep { reason, keep_for, takeable } => call
             .text("ending", Some("keep"))
             .text("reason", Some(reason))
@@ -214,4 +217,11 @@ pub(super) fn history(filter: &HistoryFilter) -> Call {
         .text("name", filter.name.as_deref())
         .number("since_ms", filter.since.map(ms))
         .count("most", filter.limit)
+}
+
+pub(super) fn discharge(of: &Resource, how: &Discharge) -> Call {
+    Call::new("discharge_v1")
+        .json("resources", &resources([of]))
+        .text("ended_as", Some(how.ended.as_str()))
+        .text("note", Some(&how.told()))
 }

@@ -62,7 +62,11 @@ pub(super) fn succeed(
         }
         Fate::Reclaim => {
             let row = &nest::bury_all(connection, row)?;
-            let (ended, how) = if row.revoked { (Ended::Stolen, "taken") } else { (Ended::Expired, "reclaimed") };
+            let (ended, how) = match row.revoked {
+                true => (Ended::Stolen, "taken"),
+                false if before.is_empty() => (Ended::Expired, "presumed crashed, reclaimed"),
+                false => (Ended::Expired, "reclaimed"),
+            };
             end(connection, row, ended, &format!("{before}{how} by {who}"), Word::Successor, now)?;
             Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
         }

@@ -50,8 +50,8 @@ use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::{
-    Acquisition, Board, Contents, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease, Receipt,
-    Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
+    Acquisition, Board, Contents, Discharge, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease,
+    Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
 use ledger::Ledger;
 
@@ -151,6 +151,14 @@ impl Store for SqliteStore {
 
     fn history(&mut self, filter: &HistoryFilter, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
         self.ledger.read(limit, |connection, now| views::history(connection, filter, now))
+    }
+
+    fn duties(&mut self, limit: Duration) -> Result<Vec<PastLease>, StoreError> {
+        self.ledger.read(limit, |connection, _| views::duties(connection))
+    }
+
+    fn discharge(&mut self, resource: &Resource, how: &Discharge, limit: Duration) -> Result<u64, StoreError> {
+        self.ledger.write(limit, |connection, _| settle::discharge(connection, resource, how))
     }
 
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {

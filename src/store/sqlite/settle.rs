@@ -3,7 +3,8 @@
 
 use rusqlite::Connection;
 
-use crate::store::{Ended, Ending, Holding, Receipt, Release, Settlement};
+use crate::store::{Discharge, Ended, Ending, Holding, Receipt, Release, Settlement};
+use crate::terms::Resource;
 
 use super::debt;
 use super::fault::Fault;
@@ -57,7 +58,9 @@ pub(super) fn settle(
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
             Ending::Release(_) if debt::owes(row)? => leave_unproven(connection, row, now)?,
             Ending::Release(ended) => {
-                end(connection, row, *ended, row.reason.as_deref().unwrap_or_default(), Word::Own, now)?
+                let words = [row.reason.as_deref(), settlement.note.as_deref()];
+                let note = words.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                end(connection, row, *ended, &note, Word::Own, now)?;
             }
             Ending::Keep { reason, keep_for, takeable } => {
                 keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
@@ -154,6 +157,17 @@ pub(super) fn end(
         )?
         .execute((row.id, now.wall, ended.as_str(), note, word == Word::Own))?;
     Ok(())
+}
+
+/// What was left to a person ends; what it was stays in the note.
+pub(super) fn discharge(connection: &Connection, resource: &Resource, how: &Discharge) -> Result<u64, Fault> {
+    let done = connection
+        .prepare_cached(
+            "update leases set ended_as = ?3, note = case when note is null then ?4 else note || '; ' || ?4 end \
+             where scope = ?1 and name = ?2 and ended_as = 'human-action'",
+        )?
+        .execute((&resource.scope.0, resource.name.as_str(), how.ended.as_str(), how.told()))?;
+    Ok(done as u64)
 }
 
 /// By whose word a row ends.

@@ -113,16 +113,16 @@ fn living(connection: &Connection, now: &Now) -> Result<Vec<Living>, Fault> {
 }
 
 /// Into a table of this connection alone: what is old, but never the last of a resource, nor what a live row or a command
-/// below one still refers to; and the receipts that go with it, but never the end of a chain.
+/// below one still refers to, nor a duty that nobody has done; and the receipts that go with it, but never the end of a chain.
 const MARK: &str = "
     create temp table if not exists old_leases (id integer primary key) strict;
     create temp table if not exists old_receipts (id integer primary key) strict;
     delete from old_leases;
     delete from old_receipts;";
 const OLD: &str = "insert into old_leases select x.id from (
-      select id, grant_id, ended_at, row_number() over (partition by name, scope order by ended_at desc, id desc) as place
+      select id, grant_id, ended_at, ended_as, row_number() over (partition by name, scope order by ended_at desc, id desc) as place
       from leases where ended_at is not null) x
-    where x.ended_at < ?1 and x.place > ?2
+    where x.ended_at < ?1 and x.place > ?2 and x.ended_as <> 'human-action'
       and not exists (select 1 from leases n where n.ended_at is null and n.within_grant = x.grant_id)
       and not exists (select 1 from joins j where j.within_grant = x.grant_id or j.lease = x.id)";
 const TOLD: &str = "insert into old_receipts select x.id from (

@@ -58,6 +58,12 @@ pub(super) fn history(connection: &Connection, filter: &HistoryFilter, now: &Now
     Ok(past?)
 }
 
+/// What was left to a person, newest first.
+pub(super) fn duties(connection: &Connection) -> Result<Vec<PastLease>, Fault> {
+    let sql = format!("{PAST} where l.ended_as = 'human-action' order by l.ended_at desc, l.id desc limit 1000");
+    Ok(connection.prepare_cached(&sql)?.query_map([], past)?.collect::<rusqlite::Result<_>>()?)
+}
+
 fn past(row: &SqlRow<'_>) -> rusqlite::Result<PastLease> {
     let text = |column: &str| row.get::<_, String>(column).map(|text| shown(&text));
     Ok(PastLease {

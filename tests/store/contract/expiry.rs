@@ -38,7 +38,7 @@ pub(crate) fn the_holder_s_own_ttl_decides_and_the_successor_is_named(world: &dy
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     assert_eq!((past[0].session, past[0].ended_as), (ana.session, Ended::Expired));
     let note = past[0].note.clone().expect("a note");
-    assert!(note.contains("reclaimed by") && note.contains(&bob.session.short()) && note.contains("bob"), "{note}");
+    assert_eq!(note, format!("presumed crashed, reclaimed by {} (bob)", bob.session.short()));
 }
 
 pub(crate) fn a_renew_of_an_expired_lease_that_nobody_took_succeeds(world: &dyn World) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Release, Settlement};
+use locked::store::{Discharge, Ended, Ending, HistoryFilter, Holding, LeaseState, Release, Settlement};
 use locked::terms::Digest;
 
 use super::World;
@@ -87,4 +87,58 @@ pub(crate) fn no_text_of_a_holder_can_draw_on_a_terminal(world: &dyn World) {
     let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
     let shown = format!("{}{}{}", past[0].label, past[0].operation, past[0].note.clone().unwrap_or_default());
     assert!(!shown.chars().any(|it| it.is_control() || it == '\u{202e}'), "{shown:?}");
+}
+
+pub(crate) fn what_is_left_to_a_person_frees_the_slot_and_stays_until_it_is_done(world: &dyn World) {
+    let (mut store, ana, bob) = (world.store(), actor("ana"), actor("bob"));
+    for name in ["a", "b"] {
+        let held = take(&mut *store, &ana.asks(&[name]));
+        let ending = Ending::Release(Ended::HumanAction);
+        let settlement = Settlement::whole(ending, vec![]).noting(Some(format!("Maria: revoke {name}")));
+        assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
+    }
+    let duties = |store: &mut dyn locked::store::Store| -> Vec<(String, Option<String>)> {
+        let duties = store.duties(LIMIT).expect("answer");
+        duties.into_iter().map(|it| (it.resource.name.to_string(), it.note)).collect()
+    };
+    let duty = |name: &str| (resource(name).name.to_string(), Some(format!("Maria: revoke {name}")));
+    assert_eq!(duties(&mut *store), [duty("b"), duty("a")]);
+    // The slot is free, and what others do there leaves the duty alone.
+    let held = take(&mut *store, &bob.asks(&["a"]));
+    release(&mut *store, &held);
+    assert_eq!(duties(&mut *store), [duty("b"), duty("a")]);
+    let how = |ended, note: Option<&str>| {
+        let note = note.map(str::to_owned);
+        Discharge { session: bob.session, label: "bob".to_owned(), ended, note }
+    };
+    let done = how(Ended::Completed, Some("in the console"));
+    assert_eq!(store.discharge(&resource("a"), &done, LIMIT).expect("answer"), 1);
+    assert_eq!(store.discharge(&resource("a"), &done, LIMIT).expect("answer"), 0, "once");
+    assert_eq!(duties(&mut *store), [duty("b")]);
+    assert_eq!(store.discharge(&resource("b"), &how(Ended::Failed, None), LIMIT).expect("answer"), 1);
+    let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
+    let mut of_ana: Vec<_> =
+        past.into_iter().filter(|it| it.session == ana.session).map(|it| (it.ended_as, it.note)).collect();
+    of_ana.sort_by_key(|(_, note)| note.clone());
+    let by = format!("{} (bob)", bob.session.short());
+    assert_eq!(
+        of_ana,
+        [
+            (Ended::Completed, Some(format!("Maria: revoke a; done by {by}: in the console"))),
+            (Ended::Failed, Some(format!("Maria: revoke b; given up by {by}"))),
+        ]
+    );
+}
+
+pub(crate) fn a_holder_s_last_word_is_in_the_ledger(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    for (name, ended) in [("a", Ended::Failed), ("b", Ended::Completed)] {
+        take(&mut *store, &ana.holds(&[name]));
+        let holding = Holding::Session { session: ana.session, resources: vec![resource(name)] };
+        let settlement =
+            Settlement::whole(Ending::Release(ended), vec![]).noting(Some("the console was down".to_owned()));
+        assert_eq!(store.settle(&holding, &settlement, LIMIT).expect("answer"), Release::Released);
+        let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer");
+        assert_eq!((past[0].ended_as, past[0].note.as_deref()), (ended, Some("the console was down")));
+    }
 }

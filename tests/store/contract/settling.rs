@@ -151,7 +151,7 @@ pub(crate) fn a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_ga
     let (ana, bob) = (actor("ana"), actor("bob"));
     take(&mut *store, &ana.holds(&["a", "b"]));
     let held = take(&mut *store, &ana.asks(&["a", "b"]));
-    let settlement = Settlement { ending: DONE, apart: vec![(resource("b"), bad())], receipts: Vec::new() };
+    let settlement = Settlement { ending: DONE, apart: vec![(resource("b"), bad())], receipts: Vec::new(), note: None };
     for _sent in 0..3 {
         assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
         busy(&mut *store, &bob.asks(&["a"]));
@@ -163,7 +163,7 @@ pub(crate) fn what_ends_apart_does_not_take_the_rest_of_the_set_along(world: &dy
     let (ana, bob) = (actor("ana"), actor("bob"));
     let held = take(&mut *store, &ana.asks(&["a", "b"]));
     let receipts = vec![receipt("b", "b.env", "1", "2")];
-    let settlement = Settlement { ending: DONE, apart: vec![(resource("a"), bad())], receipts };
+    let settlement = Settlement { ending: DONE, apart: vec![(resource("a"), bad())], receipts, note: None };
     for _sent in 0..2 {
         assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);
     }
@@ -178,8 +178,12 @@ pub(crate) fn what_stays_apart_stays_with_its_session_and_the_rest_is_anybody_s(
     let (ana, bob) = (actor("ana"), actor("bob"));
     for (ending, apart) in [(DONE, kept(false)), (kept(true), kept(false)), (kept(false), DONE)] {
         let held = take(&mut *store, &ana.asks(&["a", "b"]));
-        let settlement =
-            Settlement { ending: ending.clone(), apart: vec![(resource("b"), apart.clone())], receipts: vec![] };
+        let settlement = Settlement {
+            ending: ending.clone(),
+            apart: vec![(resource("b"), apart.clone())],
+            receipts: vec![],
+            note: None,
+        };
         // The second time as after a lost answer.
         for _sent in 0..2 {
             assert_eq!(store.settle(&held, &settlement, LIMIT).expect("answer"), Release::Released);

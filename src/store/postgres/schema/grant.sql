@@ -49,7 +49,8 @@ begin
     when fate = 'reclaim' then
       l := @schema@.bury_all(l);
       perform @schema@.finish(l.id, case when l.revoked then 'stolen' else 'expired' end,
-        before || case when l.revoked then 'taken by ' else 'reclaimed by ' end || taker, false, t);
+        before || case when l.revoked then 'taken by ' when before = '' then 'presumed crashed, reclaimed by ' else 'reclaimed by ' end
+          || taker, false, t);
       n.debt := @schema@.left_by(l);
   end case;
   return n;

@@ -134,7 +134,7 @@ begin
   elsif @schema@.to_others(l.debt) <> '[]' then
     perform @schema@.leave_unproven(l, t);
   else
-    perform @schema@.finish(l.id, how, coalesce(l.reason, ''), true, t);
+    perform @schema@.finish(l.id, how, concat_ws('; ', l.reason, nullif(why, '')), true, t);
   end if;
 end $body$;
 

@@ -1,7 +1,7 @@
 -- The ledger's upkeep. Called by who acts as the owner alone: these have no version in their name, so nobody else may.
 
 -- Takes out what ended so long ago, but never a live row, a counter, the last rows of a resource, what a live row or a
--- command below one still refers to, or the last receipts of a path. `dry`: only counts.
+-- command below one still refers to, a duty that nobody has done, or the last receipts of a path. `dry`: only counts.
 create or replace function @schema@.prune(older_ms bigint, keep integer, dry boolean) returns jsonb
 language plpgsql volatile as $body$
 declare
@@ -11,9 +11,9 @@ declare
   waited bigint;
 begin
   select coalesce(array_agg(x.id), '{}') into old
-    from (select l.id, l.grant_id, l.ended_at, row_number() over (partition by l.name, l.scope order by l.ended_at desc, l.id desc) as place
+    from (select l.id, l.grant_id, l.ended_at, l.ended_as, row_number() over (partition by l.name, l.scope order by l.ended_at desc, l.id desc) as place
             from @schema@.leases l where l.ended_at is not null) x
-   where x.ended_at < before and x.place > keep
+   where x.ended_at < before and x.place > keep and x.ended_as <> 'human-action'
      and not exists (select 1 from @schema@.leases n where n.ended_at is null and n.within_grant = x.grant_id)
      and not exists (select 1 from @schema@.joins j where j.within_grant = x.grant_id or j.lease = x.id);
   -- Receipts go with their row, or where it went before; the end of each chain stays, since versions are known by it.

@@ -153,7 +153,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
      where r.name = resources -> 0 ->> 'name' and r.scope = resources -> 0 ->> 'scope'
        and @schema@.plain(resources, key) and grant_id is not null and session is null
        and ending = 'release' and ended_as in ('completed', 'failed', 'expired', 'stolen', 'human-action')
-       and apart = '[]' and octet_length(receipts::text) <= 4194304
+       and coalesce(reason, '') = '' and apart = '[]' and octet_length(receipts::text) <= 4194304
        and case when jsonb_typeof(receipts) = 'array' then jsonb_array_length(receipts) <= 4096 end
        for update)
   select coalesce(

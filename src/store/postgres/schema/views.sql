@@ -24,19 +24,52 @@ begin
       select r ->> 'name', r ->> 'scope' from jsonb_array_elements(@schema@.records('resources', coalesce(resources, '[]'), 4096)) r)));
 end $body$;
 
+-- An ended lease as clients get it.
+create or replace function @schema@.past(l @schema@.leases) returns jsonb
+language sql stable as $body$
+  select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
+    'host', l.host, 'operation', l.operation, 'acquired_at', @schema@.ms(l.acquired_at), 'ended_at', @schema@.ms(l.ended_at),
+    'ended_as', l.ended_as, 'note', l.note,
+    'receipt', (select r.new from @schema@.receipts r where r.lease = l.id order by r.id desc limit 1))
+$body$;
+
 -- Ended leases, newest first.
 create or replace function @schema@.history_v1(name text default null, since_ms bigint default null, most integer default 50) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
 declare
   since timestamptz := case when since_ms is null then '-infinity' else @schema@.clock() - @schema@.span(least(since_ms, 315360000000)) end;
 begin
-  return (select coalesce(jsonb_agg(jsonb_build_object('name', x.name, 'scope', x.scope, 'token', x.token, 'session', x.session,
-      'label', x.label, 'host', x.host, 'operation', x.operation, 'acquired_at', @schema@.ms(x.acquired_at),
-      'ended_at', @schema@.ms(x.ended_at), 'ended_as', x.ended_as, 'note', x.note, 'receipt',
-      (select r.new from @schema@.receipts r where r.lease = x.id order by r.id desc limit 1)) order by x.ended_at desc, x.id desc), '[]')
+  return (select coalesce(jsonb_agg(@schema@.past(x) order by x.ended_at desc, x.id desc), '[]')
     from (select l.* from @schema@.leases l
            where l.ended_at is not null and (history_v1.name is null or l.name = history_v1.name) and l.ended_at >= since
            order by l.ended_at desc, l.id desc limit least(greatest(coalesce(most, 50), 0), 10000)) x);
+end $body$;
+
+-- What was left to a person and nobody has done yet, newest first.
+create or replace function @schema@.duties_v1() returns jsonb
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+  select coalesce(jsonb_agg(@schema@.past(x) order by x.ended_at desc, x.id desc), '[]')
+    from (select l.* from @schema@.leases l where l.ended_at is not null and l.ended_as = 'human-action'
+           order by l.ended_at desc, l.id desc limit 1000) x
+$body$;
+
+-- Somebody says what has become of what was left to a person. What it was stays in the note. The answer is how many there were.
+create or replace function @schema@.discharge_v1(resources jsonb, ended_as text default 'completed', note text default '') returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  done bigint;
+begin
+  perform @schema@.ready();
+  if coalesce(discharge_v1.ended_as, '') not in ('completed', 'failed') then
+    perform @schema@.refuse('ended_as must be completed or failed');
+  end if;
+  perform @schema@.lock(w.names, w.scopes, false) from @schema@.wanted(resources) w;
+  update @schema@.leases l
+     set ended_as = discharge_v1.ended_as, note = left(concat_ws('; ', l.note, nullif(@schema@.shown(discharge_v1.note), '')), 4000)
+    from @schema@.wanted(resources) w, unnest(w.names, w.scopes) as u(name, scope)
+   where l.name = u.name and l.scope = u.scope and l.ended_at is not null and l.ended_as = 'human-action';
+  get diagnostics done = row_count;
+  return to_jsonb(done);
 end $body$;
 
 -- Those of these grants that a live row, a join, a ticket or an unproven debt names.

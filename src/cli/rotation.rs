@@ -1,0 +1,137 @@
+//! What the verbs do besides where a resource is a rotation: what is held along with it, what speaks against its end, and
+//! what is said when it is nobody's of ours.
+#![forbid(unsafe_code)]
+
+use serde_json::json;
+
+use crate::exit::{self, Exit};
+use crate::naming::{Local, Namer};
+use crate::plan;
+use crate::report::{self, Refusal, Voice};
+use crate::run::{self, Context, IssueState, env_of};
+use crate::store::{Ended, HistoryFilter, LeaseView};
+use crate::terms::{Issue, Resource};
+
+use super::front::{print, refuse};
+use super::held::names;
+use super::verbs::ReleaseVerb;
+use super::world::{CALL, World};
+
+/// These resources with what `[[rotation]]` of the settings takes along, sorted and unique.
+pub(super) fn with_declared(context: &Context, resources: Vec<Resource>) -> Result<Vec<Resource>, Exit> {
+    if !resources.iter().any(|resource| resource.name.is_rotation()) {
+        return Ok(resources);
+    }
+    let rotations = run::rotations_here(context)?;
+    let (env, said) = (env_of(context), run::said_scope(context));
+    let mut namer = Namer::new(Local::Make, &env).heeding(&said);
+    let declared = plan::declared(&resources, &rotations, &context.invocation.cwd, &mut namer)
+        .map_err(|error| run::refuse_unnamed(&error))?;
+    for note in declared.notes.iter().filter(|_| context.voice >= Voice::Ready) {
+        report::say(&format!("locked: {note}"));
+    }
+    let mut all = [resources, declared.resources].concat();
+    all.sort();
+    all.dedup();
+    Ok(all)
+}
+
+/// The same, but of what is taken along only what rests with this session: some of it may have been given back before.
+pub(super) fn with_held(world: &mut World<'_>, resources: Vec<Resource>) -> Result<Vec<Resource>, Exit> {
+    let all = with_declared(world.context, resources.clone())?;
+    if all.len() == resources.len() {
+        return Ok(resources);
+    }
+    let live = world.store.leases(Some(&all), CALL).map_err(|error| world.down(&error))?;
+    let session = world.session.id;
+    let rests = |it: &Resource| {
+        live.iter().any(|lease| lease.resource == *it && lease.session == session && lease.pid.is_none())
+    };
+    Ok(all.into_iter().filter(|it| resources.contains(it) || rests(it)).collect())
+}
+
+/// A rotation is completed when every file with the key of its secret was written, or somebody says that it is. The
+/// answer is what the ledger is told of it.
+pub(super) fn completes(
+    world: &mut World<'_>,
+    verb: &ReleaseVerb,
+    accepted: bool,
+    resources: &[Resource],
+) -> Result<Option<String>, Exit> {
+    let session = world.session.id;
+    let mut notes = Vec::new();
+    for rotation in resources.iter().filter(|resource| resource.name.is_rotation()) {
+        let left = run::consumers_left(world.context, world.store.as_mut(), rotation, session, &[], CALL)
+            .map_err(|error| world.down(&error))?;
+        if let Some(unseen) = &left.unseen {
+            report::say(&format!("locked: not every file was looked at for the key of {rotation}: {unseen}"));
+        }
+        if left.files.is_empty() {
+            continue;
+        }
+        if accepted {
+            notes.push(format!("not written: {}", report::listed(&left.files)));
+            continue;
+        }
+        if verb.json {
+            let _said_as_well =
+                print(&format!("{:#}", json!({"refused": rotation.name.as_str(), "consumers": left.files})));
+        }
+        let retry = "yes, when they are written; with --consumers-ok when they need no new value";
+        let next = format!("locked sops edit {}", left.files[0]);
+        return Err(refuse(&report::consumers_left(rotation.name.as_str(), &left.files, retry, next), exit::USAGE));
+    }
+    Ok((!notes.is_empty()).then(|| notes.join("; ")))
+}
+
+/// What an issue has against going on; none when it is open.
+pub(super) fn against(context: &Context, issue: &Issue, resources: &str, then: &str) -> Option<(Refusal, i32)> {
+    match run::issue_state(context, issue, run::ASK_ISSUE) {
+        IssueState::Open => None,
+        IssueState::Closed => Some((report::issue_closed(issue, resources, then), exit::ISSUE_CLOSED)),
+        IssueState::Unknown(why) => Some((report::issue_unknown(issue, &why, then), exit::ISSUE_UNKNOWN)),
+    }
+}
+
+/// A rotation that is not this session's: whose it is, or what has become of ours.
+pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource], live: &[LeaseView]) -> Option<Refusal> {
+    let rotation = resources.iter().find(|resource| resource.name.is_rotation())?;
+    let session = world.session.id;
+    let now = live.iter().find(|lease| lease.resource == *rotation);
+    let name = Some(rotation.name.to_string());
+    let past = world.store.history(&HistoryFilter { name, ..HistoryFilter::default() }, CALL).unwrap_or_default();
+    let was = past.iter().find(|past| past.resource == *rotation && past.session == session);
+    let what = match (now, was) {
+        (Some(lease), _) if lease.session == session => {
+            format!("{rotation} is this session's, but not as it must be: {}", state(lease))
+        }
+        (Some(lease), None) => {
+            format!("{rotation} is held by {} ({}), {}", lease.session, lease.label, lease.operation)
+        }
+        (Some(lease), Some(was)) => format!(
+            "{rotation} is held by {} ({}) now; this session's ended as {}{}",
+            lease.session,
+            lease.label,
+            was.ended_as.as_str(),
+            because(was.note.as_deref())
+        ),
+        (None, Some(was)) if was.ended_as != Ended::Completed => format!(
+            "{rotation} is not this session's any more: it ended as {}{}",
+            was.ended_as.as_str(),
+            because(was.note.as_deref())
+        ),
+        (None, _) => format!("this session ({session}) holds no lease of {}", names(resources).join(" ")),
+    };
+    Some(report::rotation_not_ours(what, &names(resources).join(" ")))
+}
+
+fn state(lease: &LeaseView) -> String {
+    match lease.pid {
+        Some(_) => format!("a command of it runs ({})", lease.operation),
+        None => format!("{}, under the token {}", lease.state.as_str(), lease.token),
+    }
+}
+
+fn because(note: Option<&str>) -> String {
+    note.map(|note| format!(" ({note})")).unwrap_or_default()
+}

@@ -1,0 +1,117 @@
+//! The store: does it answer, is its schema ours, and may this role use it.
+#![forbid(unsafe_code)]
+
+use crate::clock::Clock as _;
+use crate::run::env_of;
+use crate::store::{self, Store, StoreError};
+
+use super::patient::Patient;
+use super::{Finding, server};
+
+pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
+    let setting = match &patient.setting {
+        Ok(setting) => setting,
+        Err(refusal) => {
+            return vec![Finding::fault("store.setting", &refusal.what).because(&refusal.why).remedy(&refusal.next)];
+        }
+    };
+    let mut found = Vec::new();
+    if patient.is_unmade() {
+        found.push(unmade(patient));
+        return found;
+    }
+    let place = shown(patient);
+    match patient.store() {
+        Ok(Some(mut store)) => match examined(patient, store.as_mut()) {
+            Ok(more) => found.extend(more),
+            Err(error) => {
+                patient.give_up_store();
+                found.push(silent(&error, &place));
+            }
+        },
+        Ok(None) => found.extend(patient.state.as_ref().err().map(|error| silent(error, ""))),
+        Err(error) => found.push(silent(&error, &place)),
+    }
+    let exposure = store::exposure(setting, &env_of(patient.context));
+    found.extend(server::of_address(exposure, &place));
+    found
+}
+
+/// The embedded store before its first lease.
+fn unmade(patient: &Patient<'_>) -> Finding {
+    match &patient.state {
+        Ok(_) => Finding::ok("store.reachable", "the embedded store is used; the first lease makes it"),
+        Err(error) => silent(error, "the embedded store"),
+    }
+}
+
+fn shown(patient: &Patient<'_>) -> String {
+    let state = patient.state.as_ref().ok().and_then(Option::as_ref);
+    let path = state.map(|state| state.path().to_owned()).unwrap_or_default();
+    let place = |setting| store::shown_place(setting, &env_of(patient.context), &path);
+    patient.setting.as_ref().map(place).unwrap_or_default()
+}
+
+/// It answers, or the error that says why it does not.
+fn examined(patient: &Patient<'_>, store: &mut dyn Store) -> Result<Vec<Finding>, StoreError> {
+    let place = shown(patient);
+    let limit = patient.call();
+    let Some(upkeep) = store.upkeep() else {
+        store.leases(Some(&[]), limit)?;
+        return Ok(vec![Finding::ok("store.reachable", format!("session locks are taken at {place}"))]);
+    };
+    let faults = upkeep.faults(limit)?;
+    let mut found: Vec<Finding> = faults.iter().map(|fault| of_fault(fault)).collect();
+    if found.is_empty() {
+        let name = upkeep.about(patient.call())?.store_id;
+        found.push(Finding::ok("store.reachable", format!("the store answers: {place} (store {name})")));
+    }
+    let before = patient.context.clock.wall_ms();
+    if let Ok(Some(condition)) = upkeep.condition(patient.call()) {
+        let after = patient.context.clock.wall_ms();
+        found.extend(server::of_role(&condition));
+        found.extend(server::of_clock(condition.wall_ms, before, after));
+        found.extend(server::of_replication(&condition));
+        if let Ok(setting) = &patient.setting {
+            let exposure = store::exposure(setting, &env_of(patient.context));
+            found.extend(server::of_connection(&condition, exposure, &place));
+        }
+    }
+    Ok(found)
+}
+
+/// One sentence of the store about itself; behind its last colon stands what to do.
+fn of_fault(fault: &str) -> Finding {
+    let (what, remedy) = fault.rsplit_once(": ").unwrap_or((fault, "locked store check"));
+    let (id, why) = if ["role", "may not", "transactions"].iter().any(|word| what.contains(word)) {
+        ("store.rights", "a command under a lease would be refused")
+    } else if what.contains("standby") {
+        ("store.standby", "nothing can be granted there")
+    } else if what.contains("moved") {
+        ("store.moved", "the leases of others are in the other store")
+    } else if what.contains("damaged") {
+        return Finding::fault("store.damaged", fault)
+            .because("leases and receipts may be lost")
+            .remedy("when nothing runs under a lease, move the file away: the next command makes an empty one");
+    } else {
+        ("store.schema", "functions of another version may grant what this program would not")
+    };
+    let remedy = if id == "store.moved" { "set the store to the one that is named" } else { remedy };
+    let what = if id == "store.moved" { fault } else { what };
+    Finding::fault(id, what).because(why).remedy(remedy.trim_start_matches("run "))
+}
+
+fn silent(error: &StoreError, place: &str) -> Finding {
+    let id = match error {
+        StoreError::Newer { .. } => "store.schema",
+        StoreError::Place { .. } => "store.place",
+        StoreError::Refused { .. } => "store.rights",
+        StoreError::Corrupt { .. } => "store.damaged",
+        StoreError::Unknown { .. } | StoreError::Misnamed { .. } => "store.setting",
+        _ => "store.reachable",
+    };
+    let named = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    Finding::fault(id, format!("{error}{named}"))
+        .because("without the store nothing runs under a lease; reads pass")
+        .remedy(error.remedy())
+}

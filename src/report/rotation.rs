@@ -1,0 +1,91 @@
+//! Words about rotations: what speaks against a write that cannot be taken back, and that the next step is to reconcile.
+#![forbid(unsafe_code)]
+
+use crate::terms::Issue;
+
+use super::Refusal;
+
+/// The issue is closed. `then` says what that means here: "nothing was run".
+#[must_use]
+pub fn issue_closed(issue: &Issue, resources: &str, then: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("{issue} is closed"),
+        why: format!("who closed it may have done this already, and a second new value would replace theirs; {then}"),
+        retry: "no, not for this issue".to_owned(),
+        next: reconcile(resources),
+    }
+}
+
+/// Nobody can say whether the issue is open.
+#[must_use]
+pub fn issue_unknown(issue: &Issue, why: &str, then: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("whether {issue} is still open is not known: {why}"),
+        why: format!("a closed one would mean that somebody has done this already; {then}"),
+        retry: "yes, after the next step".to_owned(),
+        next: format!("gh issue view {} --repo {}", issue.number, issue.repository),
+    }
+}
+
+/// The lease was ours and is not any more, before the program was started.
+#[must_use]
+pub fn lost_before(resources: &str) -> Refusal {
+    Refusal {
+        word: "LOST",
+        what: format!("{resources} was taken by somebody else before the program was started"),
+        why: "the last look before it came too late; nothing was run".to_owned(),
+        retry: "no, not before you have seen what they did".to_owned(),
+        next: reconcile(resources),
+    }
+}
+
+/// A rotation is not this session's. `what` says whose it is, or what has become of ours.
+#[must_use]
+pub fn rotation_not_ours(what: String, resources: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what,
+        why: "a write now would replace the value that somebody else has made or is about to make; do not write"
+            .to_owned(),
+        retry: "no, not before you have seen what they did".to_owned(),
+        next: reconcile(resources),
+    }
+}
+
+/// The secret has other readers, and they have the old value.
+#[must_use]
+pub fn consumers_left(resource: &str, consumers: &[String], retry: &str, next: String) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("{resource} is not completed: {}", not_written(consumers)),
+        why: "whoever reads it there still gets the old value".to_owned(),
+        retry: retry.to_owned(),
+        next,
+    }
+}
+
+/// What these have to do with it.
+#[must_use]
+pub(super) fn not_written(consumers: &[String]) -> String {
+    let (have, were) = if consumers.len() == 1 { ("has", "was") } else { ("have", "were") };
+    format!("{} {have} the same key and {were} not written under it", listed(consumers))
+}
+
+/// The first ten of them, and how many more there are.
+#[must_use]
+pub fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(10) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// The next step when two may have made a value.
+#[must_use]
+pub fn reconcile(resources: &str) -> String {
+    let first = resources.split(' ').find(|name| name.starts_with("rotation:")).unwrap_or(resources);
+    format!("reconcile: locked history {first}; compare the live value with the one in the files before any write")
+}

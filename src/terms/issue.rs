@@ -1,0 +1,99 @@
+//! An issue that work belongs to, as people write it: `OWNER/REPO#N`, or `HOST/OWNER/REPO#N` away from github.com.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+/// An issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// `[HOST/]OWNER/REPO`, as `gh --repo` takes it.
+    pub repository: String,
+    /// Its number.
+    pub number: NonZeroU64,
+}
+
+/// What is written between an operation and its issue.
+const FOR: &str = " for ";
+
+/// Not an issue.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an issue is written OWNER/REPO#NUMBER")]
+pub struct NoIssue;
+
+impl FromStr for Issue {
+    type Err = NoIssue;
+
+    fn from_str(text: &str) -> Result<Self, NoIssue> {
+        let (repository, number) = text.split_once('#').ok_or(NoIssue)?;
+        let parts = repository.split('/').count();
+        // A part that begins with a dash would be an option of gh's.
+        let plain = |part: &str| {
+            let known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            part.chars().all(known) && part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+        };
+        if !(2..=3).contains(&parts) || repository.len() > 300 || !repository.split('/').all(plain) {
+            return Err(NoIssue);
+        }
+        let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| digits).ok_or(NoIssue)?;
+        Ok(Self { repository: repository.to_owned(), number })
+    }
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.repository, self.number)
+    }
+}
+
+impl Issue {
+    /// An operation that is done for this issue, so that everybody who sees the lease sees the issue.
+    #[must_use]
+    pub fn beside(&self, operation: &str) -> String {
+        format!("{operation}{FOR}{self}")
+    }
+
+    /// The issue that stands behind an operation.
+    #[must_use]
+    pub fn of(operation: &str) -> Option<Self> {
+        operation.rsplit_once(FOR)?.1.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issues_are_written_in_one_way() {
+        for good in ["acme/infra#1", "git.acme.example/acme/infra.tools#5925", "a_b/c-d#18446744073709551615"] {
+            let issue: Issue = good.parse().expect(good);
+            assert_eq!(issue.to_string(), good);
+            assert_eq!(Issue::of(&issue.beside("locked acquire for x/y")), Some(issue));
+        }
+        for bad in [
+            "",
+            "#1",
+            "5925",
+            "infra#1",
+            "acme/infra",
+            "acme/infra#",
+            "acme/infra#0",
+            "acme/infra#+1",
+            "acme/infra#1x",
+            "acme//infra#1",
+            "-R/infra#1",
+            "a/b/c/d#1",
+            "a/b c#1",
+            "https://github.com/acme/infra#1",
+            "a/b#1#2",
+            "acme/infra#18446744073709551616",
+        ] {
+            assert_eq!(bad.parse::<Issue>(), Err(NoIssue), "{bad}");
+        }
+        assert_eq!(Issue::of("sops set x"), None);
+        assert_eq!(Issue::of("looking for trouble"), None);
+    }
+}

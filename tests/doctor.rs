@@ -1,0 +1,13 @@
+//! `locked doctor`: each planted fault is found with its remedy, a healthy setup has none, and nothing holds it up.
+#![forbid(unsafe_code)]
+
+mod bed;
+mod fixes;
+mod healthy;
+mod hostile;
+mod people;
+mod repository;
+mod server;
+mod shims;
+mod stores;
+mod tools;

@@ -1,0 +1,42 @@
+//! A server as the store, by the roles that people have.
+
+use crate::cli::store::{database, store};
+use crate::run::stage::silent;
+use crate::world::cluster;
+
+use super::bed::{Bed, wanted, wrong};
+
+#[test]
+fn a_server_is_healthy_for_a_client_and_what_a_role_lacks_or_has_too_much_is_found() {
+    let bed = Bed::new();
+    let server = database("doctor");
+    let see = |role: &str| {
+        bed.findings(&["store", "checkouts", "spool", "leases", "session"], &[("LOCKED_STORE", &server(role))])
+    };
+    wanted(&see("worker"), ("store.schema", "fault", "locked store init"));
+    silent(store(&bed.stage.world, &["init"]).env("LOCKED_STORE", server("postgres")));
+    let healthy = see("worker");
+    assert!(wrong(&healthy).is_empty(), "{healthy:#?}");
+    let answers = wanted(&healthy, ("store.reachable", "ok", ""));
+    assert!(answers["what"].as_str().expect("text").contains("the database doctor at "), "{answers}");
+    wanted(&healthy, ("store.fsync", "note", "fsync = on"));
+
+    let admin = cluster::shared();
+    admin.sql(
+        "create role doctor_stranger login; create role doctor_owner login in role locked_client, locked_owner;
+         create role doctor_hasty login in role locked_client; alter role doctor_hasty set synchronous_commit = off;
+         create role doctor_strict login in role locked_client; alter role doctor_strict set default_transaction_isolation = 'serializable'",
+    );
+    wanted(&see("doctor_stranger"), ("store.rights", "fault", "grant locked_client to doctor_stranger"));
+    wanted(&see("postgres"), ("store.superuser", "warning", "create role NAME login in role locked_client"));
+    wanted(&see("doctor_owner"), ("store.owner", "warning", "create role NAME login in role locked_client"));
+    wanted(
+        &see("doctor_hasty"),
+        ("store.asynchronous", "warning", "alter role doctor_hasty set synchronous_commit = on"),
+    );
+    wanted(
+        &see("doctor_strict"),
+        ("store.rights", "fault", "alter role doctor_strict set default_transaction_isolation"),
+    );
+    wanted(&see("doctor_nobody"), ("store.rights", "fault", ""));
+}

@@ -1,0 +1,125 @@
+//! Shims, and where they are passed by.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::run::stage::text;
+use crate::world::board::install;
+
+use super::bed::{Bed, findings, wanted, wrong};
+
+#[test]
+fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again() {
+    let bed = Bed::new();
+    let shim = |name: &str| bed.shims().join(name);
+    fs::remove_file(shim("sops")).expect("gone");
+    bed.finds(&[], ("shims.missing", "warning", "locked shims install sops"));
+    bed.finds_fixed("shims.missing");
+    fs::remove_file(shim("gh")).expect("gone");
+    symlink("/opt/gone/locked", shim("gh")).expect("dangling");
+    bed.finds(&[], ("shims.dangling", "fault", "locked shims install"));
+    bed.finds_fixed("shims.dangling");
+    assert_eq!(fs::read_link(shim("gh")).expect("link"), fs::canonicalize(env!("CARGO_BIN_EXE_locked")).expect("ours"));
+    assert!(bed.findings(&["shims"], &[]).iter().all(|it| it["level"] == "ok"));
+    fs::remove_file(shim("docker")).expect("gone");
+    symlink("/bin/true", shim("docker")).expect("foreign");
+    let other = bed.finds(&[], ("shims.other", "warning", "a look at what they are"));
+    assert_eq!(other["fixable"], false, "what is not ours is left to a person");
+    fs::remove_file(shim("docker")).expect("gone");
+    symlink("/opt/gone/docker", shim("docker")).expect("foreign");
+    assert_eq!(bed.finds(&[], ("shims.other", "warning", ""))["fixable"], false, "nor is a link that never led to us");
+    let copy = bed.stage.world.root().join("copy");
+    install(env!("CARGO_BIN_EXE_locked"), &copy, "0755");
+    fs::remove_file(shim("docker")).expect("gone");
+    symlink(&copy, shim("docker")).expect("copy");
+    bed.finds(&[], ("shims.copy", "warning", "with the one that is to stay"));
+}
+
+#[test]
+fn wherever_the_shims_are_passed_by_is_found() {
+    let bed = Bed::new();
+    // A tool that every PATH has, with a shim.
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let healthy = bed.findings(&["path"], &[]);
+    assert!(wrong(&healthy).is_empty(), "{healthy:#?}");
+    wanted(&healthy, ("path.cron", "note", "at the head of the crontab"));
+    wanted(&healthy, ("path.script", "note", "write locked before the command"));
+
+    let path = std::env::var("PATH").expect("PATH");
+    let behind = format!("{path}:{}", bed.shims().display());
+    let here = findings(bed.doctor(&["path", "--json"]).env("PATH", behind));
+    wanted(&here, ("path.here", "fault", "export PATH="));
+
+    fs::write(bed.home().join(".profile"), format!("PATH=$PATH:{}\n", bed.shims().display())).expect("behind");
+    bed.finds(&[], ("path.login", "warning", "at the end of ~/.profile: export PATH="));
+    bed.rc(".profile", "");
+    fs::remove_file(bed.home().join(".bashrc")).expect("gone");
+    let found = bed.finds(&[], ("path.interactive", "warning", "at the end of ~/.bashrc: export PATH="));
+    assert!(found["what"].as_str().expect("text").contains("/cat"), "{found}");
+}
+
+#[test]
+fn sudo_is_asked_without_a_password_and_believed() {
+    let bed = Bed::new();
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let with = |body: &str| {
+        let mut command = bed.doctor(&["path", "--json"]);
+        findings(command.env("PATH", bed.path_with("sudo", body)))
+    };
+    let strict = "[ \"$1\" = -n ] || exec sleep 600; shift; PATH=/usr/sbin:/usr/bin:/bin exec \"$@\"";
+    wanted(&with(strict), ("path.sudo", "note", "sudo locked sops"));
+    let asks = with("echo 'sudo: a password is required' >&2; exit 1");
+    let untold = wanted(&asks, ("path.sudo", "note", "sudo sh -c"));
+    assert!(untold["what"].as_str().expect("text").starts_with("sudo did not say"), "{untold}");
+    let keeps = with("shift; exec \"$@\"");
+    assert!(keeps.iter().all(|it| it["id"] != "path.sudo"), "{keeps:#?}");
+}
+
+#[test]
+fn a_job_of_cron_that_passes_the_shims_by_is_found() {
+    let bed = Bed::new();
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let with = |table: &str| {
+        let mut command = bed.doctor(&["path", "--json"]);
+        let says = format!("[ \"$*\" = -l ] && printf '%s\\n' '{table}'");
+        findings(command.env("PATH", bed.path_with("crontab", &says)))
+    };
+    let passed = wanted(
+        &with("# jobs\n0 5 * * * cd /srv && cat secrets"),
+        ("path.crontab", "warning", "write locked cat there"),
+    );
+    assert!(passed["what"].as_str().expect("text").starts_with("line 2 of the crontab calls cat"), "{passed}");
+    let shims = bed.shims().display().to_string();
+    for sound in
+        [format!("PATH={shims}:/usr/bin:/bin\n@daily cat x"), "0 5 * * * locked cat x".to_owned(), String::new()]
+    {
+        assert!(wrong(&with(&sound)).is_empty(), "{sound}");
+    }
+}
+
+/// Every shell that is here reads its own files and is understood.
+#[test]
+fn shells_of_all_kinds_are_asked_in_their_own_way() {
+    let bed = Bed::new();
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let mut asked = 0;
+    for (shell, login, other) in
+        [("bash", ".profile", Some(".bashrc")), ("zsh", ".zprofile", Some(".zshrc")), ("dash", ".profile", None)]
+    {
+        let place = bed.stage.world.command("sh").args(["-c", &format!("command -v {shell}")]).output().expect("sh");
+        let place = text(&place.stdout).trim().to_owned();
+        if place.is_empty() {
+            continue;
+        }
+        asked += 1;
+        for file in [Some(login), other].into_iter().flatten() {
+            bed.rc(file, "");
+        }
+        let found = findings(bed.doctor(&["path", "--json"]).env("SHELL", OsStr::new(&place)));
+        let passed = wrong(&found);
+        let expected: &[&str] = if other.is_some() { &[] } else { &["path.interactive"] };
+        assert_eq!(passed, expected, "{shell}: {found:#?}");
+    }
+    assert!(asked > 0, "bash is a need of the tests");
+}

@@ -1,0 +1,106 @@
+//! Who else has the secret.
+#![forbid(unsafe_code)]
+
+use super::stage::{APP, N8N, ROTATION, Stage, ends, says, silent, text};
+
+#[test]
+fn a_rotation_is_not_completed_before_every_file_with_its_key_is_written() {
+    for stage in [Stage::new(), Stage::on_server("consumers")] {
+        let release = |words: &[&str]| {
+            let mut command = stage.locked(1);
+            command.args(["release", ROTATION]).args(words);
+            command
+        };
+        // Written before: that is not under this one.
+        silent(&mut stage.writes(1, N8N));
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        let said = says(&mut release(&[]), 64);
+        assert!(
+            said.starts_with(&format!(
+                "REFUSED: {ROTATION} is not completed: {APP}, {N8N} have the same key and were not written under it\n"
+            )),
+            "{said}"
+        );
+        assert!(said.contains(&format!("next:  locked sops edit {APP}")), "{said}");
+        silent(&mut stage.writes(1, APP));
+        // Another one's write is not ours.
+        silent(&mut stage.writes(2, N8N));
+        let output = ends(&mut release(&["--json"]), 64);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["consumers"], serde_json::json!([N8N]));
+        assert_eq!(stage.status().len(), 1, "it is held on");
+        silent(&mut stage.writes(1, N8N));
+        silent(&mut release(&[]));
+        let last = &stage.history()[0];
+        assert_eq!((&last["resource"], &last["ended_as"]), (&ROTATION.into(), &"completed".into()));
+        assert!(last["note"].is_null(), "{last}");
+    }
+}
+
+#[test]
+fn a_command_that_forgets_a_consumer_keeps_its_rotation() {
+    let stage = Stage::new();
+    let locked = env!("CARGO_BIN_EXE_locked");
+    let set = |file: &str, types: &str, key: &str| format!("'{locked}' sops set {types} {file} '{key}' '\"new\"'");
+    let app = set(APP, "--input-type dotenv --output-type dotenv", "[\"API_KEY\"]");
+    let n8n = set(N8N, "", "[\"env\"][0][\"API_KEY\"]");
+    let said = says(&mut stage.rotates(1, &[], &app), 0);
+    assert!(
+        said.starts_with(&format!(
+            "locked: {ROTATION} is not completed and stays with this session for 30m: {N8N} has"
+        )),
+        "{said}"
+    );
+    assert_eq!((&stage.status()[0]["resource"], &stage.status()[0]["state"]), (&ROTATION.into(), &"kept".into()));
+    let said = says(&mut stage.rotates(2, &[], "true"), 75);
+    assert!(said.contains("others have the same key, and were not written"), "{said}");
+    // Its session goes on, and is done.
+    assert_eq!(says(&mut stage.rotates(1, &[], &n8n), 0), "");
+    assert_eq!(stage.status().len(), 0);
+    assert_eq!(stage.history()[0]["ended_as"], "completed");
+    // All at once, or by somebody's word.
+    let both = format!("{app} && {n8n}").replace("new", "newer");
+    assert_eq!(says(&mut stage.rotates(2, &[], &both), 0), "");
+    assert_eq!(says(&mut stage.rotates(2, &["--consumers-ok"], "true"), 0), "");
+    // What failed is not completed anyhow.
+    assert_eq!(says(&mut stage.rotates(2, &[], "exit 3"), 3), "");
+    assert_eq!(stage.status().len(), 0);
+}
+
+#[test]
+fn a_step_of_a_rotation_that_was_acquired_is_not_its_end() {
+    let stage = Stage::new();
+    silent(stage.locked(1).args(["acquire", ROTATION]));
+    assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
+    silent(&mut stage.writes(1, APP));
+    assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
+    silent(&mut stage.writes(1, N8N));
+    assert_eq!(stage.status()[0]["explicit"], true);
+    // What was written before the last step counts as well.
+    let output = ends(stage.locked(1).args(["release", ROTATION]), 0);
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn only_keys_of_sops_files_that_git_keeps_are_consumers() {
+    let stage = Stage::new();
+    // A key with a longer name, a value that says the name, plaintext, and a file that git does not keep.
+    stage.world.encrypted("secrets/new.env", "NOTES=1\n", "dotenv");
+    for (secret, files) in [("API_KEY_2", "secrets/other.json"), ("OTHER", APP)] {
+        let rotation = format!("rotation:{secret}");
+        silent(stage.locked(1).args(["acquire", &rotation]));
+        let said = says(stage.locked(1).args(["release", &rotation]), 64);
+        assert!(said.contains(&format!("is not completed: {files} has the same key")), "{said}");
+        silent(stage.locked(1).args(["release", &rotation, "--as", "failed"]));
+    }
+    for secret in ["NOTES", "NOWHERE", "sops", "env", "KEY"] {
+        let rotation = format!("rotation:{secret}");
+        silent(stage.locked(1).args(["acquire", &rotation]));
+        if secret == "env" {
+            // A key above others is a key.
+            says(stage.locked(1).args(["release", &rotation]), 64);
+            continue;
+        }
+        silent(stage.locked(1).args(["release", &rotation]));
+    }
+}
