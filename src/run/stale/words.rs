@@ -19,7 +19,7 @@ pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base, next: &str) 
     Refusal {
         word: "REFUSED",
         what,
-        why: format!("{} wrote the newer one; nothing was run", who(newer)),
+        why: format!("the newer one was written by {}; nothing was run", who(newer)),
         retry: "yes, after the next step".to_owned(),
         next: next.to_owned(),
     }
@@ -205,7 +205,7 @@ mod tests {
             stale(&newer(), "a.yaml", Base::File, "git pull").to_string(),
             format!(
                 "REFUSED: a.yaml is an older version here; writing upon it would lose a newer one\n\
-                 why:   3f2a91c0 (claude@ws-2) wrote the newer one at {at} on main (ws-2:'/home/ana/in fra'); nothing was run\n\
+                 why:   the newer one was written by 3f2a91c0 (claude@ws-2) at {at} on main (ws-2:'/home/ana/in fra'); nothing was run\n\
                  retry: yes, after the next step\n\
                  next:  git pull"
             )

@@ -204,7 +204,8 @@ mod tests {
         assert_eq!(functions.len(), text.matches("create or replace function").count());
         let names: std::collections::BTreeSet<_> = functions.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), functions.len(), "no overloads: callers name one function");
-        assert!(!Schema::default().sql().contains('@'), "every placeholder is filled");
+        // `@>` is an operator.
+        assert!(!Schema::default().sql().replace("@>", "").contains('@'), "every placeholder is filled");
     }
 
     #[test]
