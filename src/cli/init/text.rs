@@ -4,8 +4,9 @@
 use crate::config::Key;
 
 const HEAD: &str = "\
-# Settings of `locked` for everybody who works in this repository. Nothing is set as it stands: take the # before a line off
-# to set it. The values shown are the ready ones, or examples. `locked config show` tells what counts, and who says so.
+# Settings of `locked` for everybody who works in this repository. Nothing is set as it stands: take the # before a
+# line off to set it. The values shown are the ready ones, or examples. `locked config show` tells what counts, and
+# who says so.
 #
 # Until somebody has read this file and said `locked config trust`, it may only add; what else it may is said as
 # \"untrusted\".
