@@ -22,13 +22,14 @@ const STANDS_FOR: [(&str, &str); 2] = [
 ];
 
 /// What must be so before an example is typed: the first words of its block, and what makes it so.
-const BEFORE: [(&str, &str); 4] = [
+const BEFORE: [(&str, &str); 5] = [
     ("LOCKED_STORE=\"$ADMIN_URL\"", "psql -q \"$ADMIN_URL\" -c 'create role deploy login'"),
     (
         "locked restore",
         "PATH=\"$BREAKS:$PATH\" locked sops set $TYPES secrets/monitoring.env.sops '[\"A\"]' '\"b\"' || test $? = 72",
     ),
     ("locked steal", "LOCKED_SESSION=$OTHER locked acquire server:web-1 --operation elsewhere"),
+    ("locked --secret", "rm .locked.toml"),
     ("export DATABASE_URL", "printf 'store = { url_env = \"DATABASE_URL\" }\\n' >.locked.toml"),
 ];
 
@@ -72,13 +73,19 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         let stage = Stage::new();
-        stage.world.encrypted("secrets/app.yaml", "db:\n  password: old\n", "yaml");
-        write_program(&stage.world.work().join("deploy.sh"), "#!/bin/sh\nexit 0\n");
+        stage.world.encrypted("secrets/app.yaml", "API_KEY: old\ndb:\n  password: old\n", "yaml");
+        let rotates = "#!/bin/sh\nexec locked sops set secrets/app.yaml '[\"API_KEY\"]' '\"new\"'\n";
+        for (name, text) in [("deploy.sh", "#!/bin/sh\nexit 0\n"), ("rotate.sh", rotates)] {
+            write_program(&stage.world.work().join(name), text);
+        }
         stage.commit("what the examples name");
         let programs = stage.world.root().join("programs");
         fs::create_dir(&programs).expect("programs");
-        for name in ["n8nctl", "curl"] {
-            write_program(&programs.join(name), "#!/bin/sh\nexit 0\n");
+        // Every issue is open.
+        let gh = "#!/bin/sh\necho '{\"state\":\"OPEN\"}'\n";
+        for (name, text) in [("n8nctl", "#!/bin/sh\n"), ("curl", "#!/bin/sh\n"), ("mongosh", "#!/bin/sh\n"), ("gh", gh)]
+        {
+            write_program(&programs.join(name), text);
         }
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_locked"), programs.join("locked")).expect("locked");
         std::os::unix::fs::symlink(cluster::program("psql"), programs.join("psql")).expect("psql");
