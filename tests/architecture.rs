@@ -61,8 +61,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "doctor",
         &[
-            "canary", "clock", "config", "git", "holder", "naming", "program", "report", "rules", "run", "state",
-            "store", "terms",
+            "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules", "run",
+            "shims", "state", "store", "terms",
         ],
     ),
     (

@@ -1,10 +1,12 @@
-//! Git's hooks: is a commit looked at before it is made?
+//! Git's hooks: are commits, merges and pushes looked at before they are made?
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::hooks::{self, Place, Standing, State};
 use crate::run::env_of;
 use crate::state::as_owner_of;
 use crate::terms::shell_quote;
@@ -12,57 +14,93 @@ use crate::terms::shell_quote;
 use super::Finding;
 use super::patient::Patient;
 
-/// No hook is read further (bytes).
-const MOST: u64 = 256 * 1024;
-
-/// What is known of the hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
-    /// There is none, or one that does not call us.
-    Absent,
-    /// It calls us, and git would run it.
-    Works,
-    /// It calls us, and git passes it over: it is not executable.
-    Idle,
-}
+/// What an unguarded commit may do.
+const BECAUSE: &str = "a plaintext or unproven file can be committed";
+/// The remedy for all of it.
+const INSTALL: &str = "locked hooks install";
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
-    let Some(repository) = patient.repository() else { return Vec::new() };
-    let hooks = match repository.hooks(&env_of(patient.context)) {
-        Ok(hooks) => hooks,
-        Err(error) => {
-            return vec![Finding::warn("hooks.unknown", error.to_string()).remedy("git rev-parse --git-path hooks")];
-        }
+    if patient.repository().is_none() {
+        return Vec::new();
+    }
+    let place = match hooks::find(&patient.context.invocation.cwd, &env_of(patient.context)) {
+        Ok(place) => place,
+        Err(error) => return vec![Finding::warn("hooks.unknown", error.to_string()).remedy(error.remedy())],
     };
-    let hook = hooks.join("pre-commit");
-    let shown = shell_quote(hook.as_os_str().as_encoded_bytes());
-    vec![match status(&hook) {
-        Status::Works => Finding::ok("hooks.works", format!("commits are looked at by {shown}")),
-        Status::Absent => Finding::note("hooks.none", "no hook of locked looks at commits here")
-            .because("a plaintext or unproven file can be committed")
-            .remedy("locked hooks install"),
-        Status::Idle => Finding::fault("hooks.idle", format!("{shown} is not executable, so git passes it over"))
-            .because("a plaintext or unproven file can be committed, although the hook is there")
-            .remedy("locked hooks install")
-            .fixed_by(move |_| {
-                let _as_owner = hook.parent().and_then(as_owner_of);
-                let mode = fs::symlink_metadata(&hook).map_err(|error| error.to_string())?.permissions().mode();
-                // Whoever may read it may run it, as git itself installs hooks.
-                let mode = mode | ((mode & 0o444) >> 2);
-                fs::set_permissions(&hook, fs::Permissions::from_mode(mode)).map_err(|error| error.to_string())?;
-                Ok("made the hook executable again".to_owned())
-            }),
-    }]
+    let ourselves = std::env::current_exe().map(OsString::from).unwrap_or_default();
+    let all = hooks::standing(&place, &ourselves);
+    let idle: Vec<_> = all.iter().filter(|hook| is_idle(&place, hook)).collect();
+    if !idle.is_empty() {
+        return idle.into_iter().map(|hook| passed_over(&place, hook)).collect();
+    }
+    vec![whole(&place, &all)]
 }
 
-fn status(hook: &Path) -> Status {
-    let Ok(found) = fs::metadata(hook) else { return Status::Absent };
-    let calls_us = found.is_file()
-        && found.len() <= MOST
-        && fs::read(hook).is_ok_and(|text| text.windows(6).any(|word| word == b"locked"));
-    match (calls_us, found.permissions().mode() & 0o111 != 0) {
-        (false, _) => Status::Absent,
-        (true, true) => Status::Works,
-        (true, false) => Status::Idle,
+/// None of the hooks is passed over by git.
+fn whole(place: &Place, all: &[Standing]) -> Finding {
+    let named = |wanted: fn(&State) -> bool| {
+        let names: Vec<_> = all.iter().filter(|hook| wanted(&hook.state)).map(|hook| hook.name).collect();
+        names.join(", ")
+    };
+    let ours = named(|state| matches!(state, State::Installed | State::Outdated));
+    let called = named(|state| matches!(state, State::Called));
+    let replaced = named(|state| matches!(state, State::Replaced));
+    let absent = named(|state| matches!(state, State::Missing | State::Foreign));
+    let directory = shell_quote(place.directory.as_os_str().as_encoded_bytes());
+    match () {
+        () if !replaced.is_empty() => {
+            Finding::warn("hooks.replaced", format!("somebody has put another hook in the place of ours: {replaced}"))
+                .because(BECAUSE)
+                .remedy(format!("look at both in {directory}, keep one of them, then {INSTALL}"))
+        }
+        () if ours.is_empty() && called.is_empty() => {
+            Finding::note("hooks.none", "no hook of locked looks at commits here").because(BECAUSE).remedy(INSTALL)
+        }
+        () if !ours.is_empty() && !absent.is_empty() => {
+            Finding::warn("hooks.missing", format!("of the hooks of locked some are not there: {absent}"))
+                .because("a merge or a push passes what a commit does not")
+                .remedy(INSTALL)
+        }
+        () if all.iter().any(|hook| hook.state == State::Outdated) => {
+            Finding::note("hooks.outdated", "the hooks are of another version of locked").remedy(INSTALL)
+        }
+        () => Finding::ok("hooks.works", format!("commits are looked at by the hooks in {directory}")),
     }
+}
+
+/// It calls us, and git does not run it.
+fn is_idle(place: &Place, hook: &Standing) -> bool {
+    match hook.state {
+        State::NotRun(_) => true,
+        State::Called => is_barred(&place.hook(hook.name)),
+        _ => false,
+    }
+}
+
+fn is_barred(hook: &Path) -> bool {
+    fs::metadata(hook).is_ok_and(|found| found.permissions().mode() & 0o111 == 0)
+}
+
+fn passed_over(place: &Place, hook: &Standing) -> Finding {
+    let path = place.hook(hook.name);
+    let shown = shell_quote(path.as_os_str().as_encoded_bytes());
+    let barred = is_barred(&path);
+    let why = match &hook.state {
+        _ if barred => "it is not executable".to_owned(),
+        State::NotRun(why) => why.clone(),
+        _ => "it does not run".to_owned(),
+    };
+    let finding = Finding::fault("hooks.idle", format!("git passes {shown} over: {why}"))
+        .because(format!("{BECAUSE}, although the hook is there"))
+        .remedy(INSTALL);
+    if barred { finding.fixed_by(move |_| made_executable(&path)) } else { finding }
+}
+
+/// Whoever may read it may run it, as git itself installs hooks.
+fn made_executable(hook: &PathBuf) -> Result<String, String> {
+    let _as_owner = hook.parent().and_then(as_owner_of);
+    let mode = fs::symlink_metadata(hook).map_err(|error| error.to_string())?.permissions().mode();
+    let mode = mode | ((mode & 0o444) >> 2);
+    fs::set_permissions(hook, fs::Permissions::from_mode(mode)).map_err(|error| error.to_string())?;
+    Ok("made the hook executable again".to_owned())
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::program::FileId;
 use crate::run::Context;
+use crate::shims;
 use crate::state::as_owner_of;
 use crate::terms::shell_quote;
 
@@ -14,7 +14,7 @@ use super::patient::Patient;
 
 /// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.
 pub(super) fn link_again(patient: &Patient<'_>, links: &[PathBuf]) -> Result<String, String> {
-    let program = launcher(patient.context).ok_or("where this program lies is not known")?;
+    let program = launcher(patient.context)?;
     for link in links {
         // As the owner of the folder: what root makes in a user's folder is the user's.
         let _as_owner = link.parent().and_then(as_owner_of);
@@ -33,14 +33,10 @@ fn name_of(link: &Path) -> String {
     link.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A path to this very program that lasts: as PATH finds it, else as it was called, else its own. The real path last:
-/// package managers keep each version in a directory of its own.
-fn launcher(context: &Context) -> Option<PathBuf> {
-    let path = context.invocation.var("PATH")?;
-    let cwd = &context.invocation.cwd;
-    let on_path = std::env::split_paths(&path).map(|entry| cwd.join(entry).join("locked"));
-    let called = context.invocation.executed.iter().map(|path| cwd.join(path)).filter(|it| it.ends_with("locked"));
-    let real = fs::read_link("/proc/self/exe").ok();
-    let is_us = |place: &PathBuf| FileId::of(place).is_ok_and(|id| id == context.ourselves);
-    on_path.chain(called).chain(real).find(is_us)
+/// A path to this very program that lasts, as the shims' own room finds it.
+fn launcher(context: &Context) -> Result<PathBuf, String> {
+    let invocation = &context.invocation;
+    let executed = invocation.executed.as_deref();
+    shims::launcher(executed, invocation.var("PATH").as_deref(), &invocation.cwd, context.ourselves)
+        .map_err(|error| error.to_string())
 }

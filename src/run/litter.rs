@@ -35,7 +35,7 @@ pub(super) fn sweep(context: &Context, state: &StateDir, setting: &StoreSetting)
     abandoned.into_iter().filter(|file| !standing.contains(&file.grant)).for_each(Abandoned::remove);
 }
 
-/// How many there are that nobody needs, and when asked, removes them. Other than [`sweep`] it takes its time.
+/// How many there are that nobody needs, and when asked, removes them. Other than `sweep` it takes its time.
 ///
 /// # Errors
 /// The store could not say what it knows.

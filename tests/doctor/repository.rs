@@ -111,6 +111,25 @@ fn a_hook_that_git_passes_over_is_found_and_made_to_run() {
     bed.finds(&[], ("hooks.works", "ok", ""));
 }
 
+#[test]
+fn hooks_that_are_not_as_they_were_installed_are_found() {
+    let bed = Bed::with_receipt();
+    let hooks = bed.work().join(".git/hooks");
+    let install = || drop(ends(bed.stage.world.locked().args(["hooks", "install"]), 0));
+    install();
+    bed.finds(&[], ("hooks.works", "ok", ""));
+    mode(&hooks.join("pre-push"), 0o644);
+    bed.finds(&[], ("hooks.idle", "fault", "locked hooks install"));
+    bed.finds_fixed("hooks.idle");
+    bed.finds(&[], ("hooks.works", "ok", ""));
+    fs::remove_file(hooks.join("pre-push")).expect("removed");
+    bed.finds(&[], ("hooks.missing", "warning", "locked hooks install"));
+    install();
+    // The one of before lies beside ours, which somebody has overwritten.
+    fs::write(hooks.join("pre-commit"), "#!/bin/sh\n").expect("another");
+    bed.finds(&[], ("hooks.replaced", "warning", "keep one of them"));
+}
+
 /// Outside of any repository there is nothing to say of one.
 #[test]
 fn outside_of_a_repository_its_checks_say_nothing() {
