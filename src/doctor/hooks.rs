@@ -42,7 +42,7 @@ fn whole(place: &Place, all: &[Standing]) -> Finding {
         let names: Vec<_> = all.iter().filter(|hook| wanted(&hook.state)).map(|hook| hook.name).collect();
         names.join(", ")
     };
-    let ours = named(|state| matches!(state, State::Installed | State::Outdated));
+    let ours = named(|state| matches!(state, State::Installed | State::Outdated | State::Configured));
     let called = named(|state| matches!(state, State::Called));
     let replaced = named(|state| matches!(state, State::Replaced));
     let absent = named(|state| matches!(state, State::Missing | State::Foreign));

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use super::place::Place;
-use super::{HooksError, NAMES, probe, text};
+use super::{HooksError, NAMES, config, probe, text};
 
 /// What was done about one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,9 @@ impl Done {
 /// # Errors
 /// The place is somebody else's, or cannot be written; git does not run what was put there.
 pub fn install(place: &Place, locked: &OsStr) -> Result<Vec<(&'static str, Done)>, HooksError> {
+    if place.whose.is_some() && config::is_heard(place) {
+        return config::install(place, locked);
+    }
     owned(place)?;
     let made = !place.directory.exists();
     fs::create_dir_all(&place.directory).map_err(HooksError::io(&place.directory))?;
@@ -62,13 +65,18 @@ pub fn install(place: &Place, locked: &OsStr) -> Result<Vec<(&'static str, Done)
 /// # Errors
 /// The place cannot be written, or somebody has put another hook in the place of ours.
 pub fn uninstall(place: &Place) -> Result<Vec<(&'static str, Done)>, HooksError> {
+    let mut named = Vec::new();
+    for name in NAMES {
+        named.push(config::uninstall(place, name)?);
+    }
+    let of = |named: bool| if named { Done::Removed } else { Done::Absent };
     if !place.directory.is_dir() {
-        return Ok(NAMES.map(|name| (name, Done::Absent)).to_vec());
+        return Ok(NAMES.into_iter().zip(named.into_iter().map(of)).collect());
     }
     let alone = alone(place)?;
     let mut made = false;
     let mut done = Vec::new();
-    for name in NAMES {
+    for (name, named) in NAMES.into_iter().zip(named) {
         let (hook, aside) = (place.hook(name), place.aside(name));
         let content = read(&hook)?;
         let ours = content.as_deref().is_some_and(text::is_ours);
@@ -80,7 +88,7 @@ pub fn uninstall(place: &Place) -> Result<Vec<(&'static str, Done)>, HooksError>
             (false, true) => return Err(HooksError::Between { hook, aside }),
             (false, false) => {}
         }
-        done.push((name, if ours { Done::Removed } else { Done::Absent }));
+        done.push((name, of(ours || named)));
     }
     drop(alone);
     if made {

@@ -1,11 +1,12 @@
 //! `hooks`: git's hooks, put there and taken away. It writes into the repository's own directory alone: hooks that lie in
 //! the working tree (husky) or are shared by all repositories (a global `core.hooksPath`) belong to somebody else, and
-//! what they need is printed.
+//! what they need is printed, or named in the repository's own configuration where git runs hooks from there (2.54).
 //!
 //! A hook that stands there already is moved beside ours (`NAME.locked-prev`) and run first; taking ours away moves it
 //! back, byte for byte. The text that is put there is POSIX sh and lies in `shims/hooks/`.
 #![forbid(unsafe_code)]
 
+mod config;
 mod error;
 mod install;
 mod place;

@@ -18,6 +18,8 @@ pub struct Place {
     pub(super) from: PathBuf,
     /// git itself.
     git: PathBuf,
+    /// The git directory that all work trees share.
+    pub(super) common: PathBuf,
     /// The directory of the hooks.
     pub directory: PathBuf,
     /// Whose it is, when it is not the repository's own.
@@ -45,7 +47,7 @@ pub fn find(directory: &Path, env: Environment<'_>) -> Result<Place, HooksError>
         () if root.as_deref().is_some_and(inside) => Some("files of the working tree, by core.hooksPath"),
         () => Some("shared with other repositories, by core.hooksPath"),
     };
-    Ok(Place { from: directory.to_owned(), git: program, directory: clean(&hooks), whose })
+    Ok(Place { from: directory.to_owned(), git: program, common, directory: clean(&hooks), whose })
 }
 
 impl Place {

@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::place::Place;
-use super::{NAMES, probe, text};
+use super::{NAMES, config, probe, text};
 
 /// One hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum State {
     Outdated,
     /// Ours is there, and git does not run it: why.
     NotRun(String),
+    /// The repository's configuration names ours, and git runs it.
+    Configured,
     /// It is somebody else's, and has a line that calls us.
     Called,
     /// It is somebody else's.
@@ -44,6 +46,7 @@ impl State {
             Self::Installed => "installed",
             Self::Outdated => "outdated",
             Self::NotRun(_) => "not-run",
+            Self::Configured => "configured",
             Self::Called => "called",
             Self::Foreign => "foreign",
             Self::Replaced => "replaced",
@@ -58,6 +61,10 @@ pub fn standing(place: &Place, locked: &std::ffi::OsStr) -> Vec<Standing> {
     let of = |name: &'static str| {
         let chained = place.aside(name).exists();
         let state = match fs::read(place.hook(name)) {
+            _ if config::is_named(place, name) => match probe::runs(place, name) {
+                Ok(()) => State::Configured,
+                Err(why) => State::NotRun(why),
+            },
             Ok(content) if text::is_ours(&content) => ours(place, name, &content, locked),
             Ok(_) if chained => State::Replaced,
             Ok(content) if calls_us(place, name, &content) => State::Called,

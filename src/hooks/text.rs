@@ -28,7 +28,7 @@ pub(super) fn hook(name: &str, locked: &OsStr, made_directory: bool) -> Vec<u8> 
 }
 
 /// As every POSIX shell reads it, whatever the bytes.
-fn quoted(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn quoted(bytes: &[u8]) -> Vec<u8> {
     let parts: Vec<&[u8]> = bytes.split(|&byte| byte == b'\'').collect();
     [b"'", parts.join(&br"'\''"[..]).as_slice(), b"'"].concat()
 }

@@ -182,6 +182,50 @@ fn husky_and_hooks_of_everybody_are_not_written_and_their_lines_are_printed() {
     assert!(yard.path(".git/own/pre-commit").exists());
 }
 
+/// A git of 2.54 is not to be had everywhere: one that says it is, and runs what the configuration names as git-hook(1)
+/// says, before the file.
+const NEWER: &str = r#"real='@REAL@'
+[ "$1" = version ] && echo 'git version 2.54.0' && exit 0
+if [ "$1 $2" = 'hook run' ]; then
+    for name do :; done
+    command=$("$real" config "hook.locked-$name.command") && { sh -c "$command "\$@"" hook >&2; exit; }
+fi
+exec "$real" "$@""#;
+
+#[test]
+fn where_git_runs_hooks_from_its_configuration_those_of_others_stay_as_they_are() {
+    let yard = Yard::without_hooks();
+    let shared = yard.world.root().join("shared");
+    fs::create_dir(&shared).expect("directory");
+    fs::write(shared.join("pre-commit"), "#!/bin/sh\nexit 0\n").expect("hook");
+    yard.git(&["config", "core.hooksPath", shared.to_str().expect("UTF-8")]);
+    let before = fs::read(yard.path(".git/config")).expect("config");
+    let real = text(&ends(yard.command("sh").args(["-c", "command -v git"]), 0).stdout);
+    let newer = yard.world.script("git", &NEWER.replace("@REAL@", real.trim()));
+    let hooks = |verb: &str| {
+        let mut command = yard.locked();
+        command.args(["hooks", verb]).env("PATH", crate::world::board::in_front(&newer));
+        text(&ends(&mut command, 0).stdout)
+    };
+    assert!(hooks("install").contains("pre-commit installed, pre-merge-commit installed, pre-push installed"));
+    assert!(hooks("install").contains("pre-push kept"));
+    let config = |key: &str| yard.git(&["config", key]);
+    assert_eq!(config("hook.locked-pre-push.event").trim(), "pre-push");
+    let command = config("hook.locked-pre-push.command");
+    assert!(command.trim().ends_with("/.git/locked/hooks/pre-push'"), "{command}");
+    assert_eq!(listing(&shared).len(), 1, "what is somebody else's is as it was");
+    assert_eq!(hooks("status").matches("configured").count(), 3);
+    // The command as git would run it, before a commit: it looks at the index and refuses.
+    yard.write(FILE, b"A=1\n");
+    yard.git(&["add", FILE]);
+    let judged =
+        yard.command("sh").args(["-c", config("hook.locked-pre-commit.command").trim()]).output().expect("runs");
+    yard.judged("configured", &judged, Some("the file is plaintext"));
+    assert!(hooks("uninstall").contains("pre-commit removed"));
+    assert_eq!(fs::read(yard.path(".git/config")).expect("config"), before, "byte for byte");
+    assert!(!yard.path(".git/locked/hooks").exists());
+}
+
 #[test]
 fn what_managers_are_given_calls_us() {
     let yard = Yard::empty();
