@@ -22,7 +22,9 @@ const STANDS_FOR: [(&str, &str); 2] = [
 ];
 
 /// What must be so before an example is typed: the first words of its block, and what makes it so.
-const BEFORE: [(&str, &str); 5] = [
+const BEFORE: [(&str, &str); 7] = [
+    ("locked status\n", "LOCKED_SESSION=$OTHER locked acquire server:web-1 --operation deploy"),
+    ("locked status --json", "LOCKED_SESSION=$OTHER locked release server:web-1"),
     ("LOCKED_STORE=\"$ADMIN_URL\"", "psql -q \"$ADMIN_URL\" -c 'create role deploy login'"),
     (
         "locked restore",
@@ -134,15 +136,26 @@ fn database_of_examples() -> String {
 fn every_example_does_what_the_reader_is_told() {
     let reader = Reader::new();
     let mut run = 0;
+    let mut said = String::new();
     for block in blocks(&readme()) {
         match block.language.as_str() {
+            // What is shown below an example is what it says, but for places, people and times.
+            "text" if block.text.starts_with("decision:") || block.text.starts_with("RESOURCE ") => {
+                let first_words = |text: &str| -> Vec<String> {
+                    text.lines().map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+                };
+                assert_eq!(first_words(&said), first_words(&block.text), "{said}");
+                let head = |text: &str| text.split_whitespace().take(9).map(str::to_owned).collect::<Vec<_>>();
+                let table = block.text.starts_with("RESOURCE ");
+                assert!(!table || head(&said) == head(&block.text), "{said}");
+            }
             // The rules that the next commands are about; what else is shown as settings has a test of its own.
             "toml" if block.text.contains("[[rule]]") => reader.settings(&block.text),
             "sh" if !ELSEWHERE.iter().any(|start| block.text.starts_with(start)) => {
                 let before = BEFORE.iter().filter(|(start, _)| block.text.starts_with(start));
                 before.for_each(|(_, script)| drop(ends(&mut reader.shell(script), 0)));
                 let typed = STANDS_FOR.iter().fold(block.text.clone(), |text, (shown, here)| text.replace(shown, here));
-                ends(&mut reader.shell(&typed), 0);
+                said = text(&ends(&mut reader.shell(&typed), 0).stdout);
                 run += 1;
             }
             _ => {}
