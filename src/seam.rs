@@ -17,8 +17,8 @@ use std::sync::Arc;
 use crate::clock::{Clock, SystemClock};
 use crate::lease::{self, Asker, Notice, Obtained};
 use crate::run;
-use crate::store::{Claim, Ended, Holding, Mode, Release, Request, Word};
-use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
+use crate::store::{Claim, Ended, Holding, Release, Request, Word};
+use crate::terms::{FencingToken, LeaseKey, Resource};
 
 use beat::{Beat, Shared};
 pub use error::SeamError;
@@ -118,22 +118,9 @@ pub fn with_lease<T>(
         return Err(SeamError::Misused("no resource was named".to_owned()));
     }
     let ask = if options.asks() { resources.clone() } else { Vec::new() };
-    let request = Request {
-        grant: GrantId::random(),
-        key: key.clone(),
-        resources,
-        owner: options.owner(host_id.clone()),
-        claim: Claim::Command,
-        ttl: times.ttl,
-        first_grant: times.first_grant(),
-        within: None,
-        mode: Mode::Try,
-        live: None,
-        files: Vec::new(),
-        remote: false,
-        ask,
-        gone: Vec::new(),
-    };
+    let owner = options.owner(host_id.clone());
+    let request =
+        Request { ask, ..Request::without_a_command(key.clone(), owner, Claim::Command, resources, &times, None) };
     let grant = request.grant;
     let witness = run::retry_witness(&state, &host_id);
     let mut notice = |_: Notice<'_>| {};

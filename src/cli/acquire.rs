@@ -10,8 +10,8 @@ use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
 use crate::run::{self, AskedTimes, Context};
-use crate::store::{Claim, Ended, Ending, Granted, Holding, Mode, Renewal, Request, Settlement, StoreError};
-use crate::terms::{FencingToken, GrantId, Issue, LeaseKey, Resource, show_duration};
+use crate::store::{Claim, Ended, Ending, Granted, Holding, Renewal, Request, Settlement, StoreError};
+use crate::terms::{FencingToken, Issue, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -62,22 +62,9 @@ pub(super) fn request(
         let (refusal, status) = error.refusal("locked acquire --help");
         refuse(&refusal, status)
     })?;
-    Ok(Request {
-        grant: GrantId::random(),
-        key: LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?,
-        resources,
-        owner: world.owner(operation),
-        claim,
-        ttl: times.ttl,
-        first_grant: times.first_grant(),
-        within: run::within(world.context),
-        mode: Mode::Try,
-        live: None,
-        files: Vec::new(),
-        remote: false,
-        ask: Vec::new(),
-        gone: Vec::new(),
-    })
+    let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
+    let (owner, within) = (world.owner(operation), run::within(world.context));
+    Ok(Request::without_a_command(key, owner, claim, resources, &times, within))
 }
 
 /// The grant, or a refusal that says who is in the way.

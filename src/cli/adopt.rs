@@ -20,10 +20,8 @@ use crate::rules::{Asked, Via};
 use crate::run::{self, AtHand, Before, Context, Standing};
 use crate::settle;
 use crate::state::StateDir;
-use crate::store::{
-    Claim, Ended, Ending, Granted, Holding, Mode, Owner, Receipt, ReceiptKind, Release, Request, Settlement, Store,
-};
-use crate::terms::{Digest, GrantId, LeaseKey, SessionId, Times, shell_quote};
+use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
+use crate::terms::{Digest, LeaseKey, SessionId, Times, shell_quote};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -195,30 +193,10 @@ fn lease(
     let times = Times::new(None, None, None, None).map_err(|_| Exit::Code(exit::INTERNAL))?;
     let mut resources: Vec<_> = target.resources().cloned().collect();
     resources.sort();
-    let request = Request {
-        grant: GrantId::random(),
-        key: LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?,
-        resources,
-        owner: Owner {
-            session: session.id,
-            label: session.label,
-            host: ProcFs::host(),
-            host_id: state.host_id(context.clock.as_ref()),
-            pid: std::process::id(),
-            operation: "locked adopt".to_owned(),
-            rule: None,
-        },
-        claim: Claim::Command,
-        ttl: times.ttl,
-        first_grant: times.first_grant(),
-        within: run::within(context),
-        mode: Mode::Try,
-        live: None,
-        files: Vec::new(),
-        remote: false,
-        ask: Vec::new(),
-        gone: Vec::new(),
-    };
+    let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
+    let owner = run::owner(context, state, &session, "locked adopt".to_owned(), None);
+    let within = run::within(context);
+    let request = Request::without_a_command(key, owner, Claim::Command, resources, &times, within);
     let host_id = request.owner.host_id.clone();
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};

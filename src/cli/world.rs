@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Clock as _;
 use crate::config::Settings;
 use crate::exit::{self, Exit};
-use crate::holder::{ProcFs, Session};
+use crate::holder::Session;
 use crate::naming::{Local, Namer, NamingError};
 use crate::plan;
 use crate::report;
@@ -53,15 +53,7 @@ impl<'a> World<'a> {
 
     /// Who we are, for a request without a running command.
     pub(super) fn owner(&self, operation: String) -> Owner {
-        Owner {
-            session: self.session.id,
-            label: self.session.label.clone(),
-            host: ProcFs::host(),
-            host_id: self.state.host_id(self.context.clock.as_ref()),
-            pid: std::process::id(),
-            operation,
-            rule: None,
-        }
+        run::owner(self.context, &self.state, &self.session, operation, None)
     }
 
     /// Does the holder of this lease live?

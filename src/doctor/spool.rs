@@ -91,7 +91,7 @@ fn told(patient: &Patient<'_>) -> Option<Finding> {
     let filter = HistoryFilter { since: Some(LATELY), limit: Some(1_000), ..HistoryFilter::default() };
     let past = patient.ask(|store, limit| store.history(&filter, limit))?;
     let around: Vec<&str> = past.iter().filter_map(|it| it.note.as_deref()?.strip_prefix("forced: ")).collect();
-    let bypassed = around.iter().filter(|reason| reason.starts_with("bypass: ")).count();
+    let bypassed = around.iter().filter(|reason| run::is_bypass(reason)).count();
     (!around.is_empty()).then(|| {
         let forced = around.len() - bypassed;
         let what = format!(

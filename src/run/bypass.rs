@@ -13,12 +13,11 @@ use std::time::Duration;
 use crate::clock::Clock as _;
 use crate::config::{Settings, StoreSetting};
 use crate::exit::{self, Exit};
-use crate::holder::ProcFs;
 use crate::plan::HoldPlan;
 use crate::report;
 use crate::settle;
 use crate::state::StateDir;
-use crate::store::{Ended, Forced, ForcedEnd, HistoryFilter, Live, Owner, Store, StoreError};
+use crate::store::{Ended, Forced, ForcedEnd, HistoryFilter, Live, Store, StoreError};
 use crate::supervise::{self, Order};
 use crate::terms::{GrantId, Resource};
 
@@ -128,15 +127,7 @@ fn tell(
     let now = context.clock.wall_ms();
     let forced = Forced {
         grant: GrantId::random(),
-        owner: Owner {
-            session: session.id,
-            label: session.label,
-            host: ProcFs::host(),
-            host_id: state.host_id(context.clock.as_ref()),
-            pid: std::process::id(),
-            operation: deed.operation.to_owned(),
-            rule: deed.rule.map(str::to_owned),
-        },
+        owner: super::owner(context, &state, &session, deed.operation.to_owned(), deed.rule.map(str::to_owned)),
         resources: deed.resources.to_vec(),
         reason: format!("{MARK}{reason}"),
         began_at: now,
@@ -169,6 +160,12 @@ pub struct Bypasses {
     pub spooled: usize,
 }
 
+/// Whether a run without a lease was one by `LOCKED_BYPASS`, by the reason that is on record for it.
+#[must_use]
+pub fn is_bypass(reason: &str) -> bool {
+    reason.starts_with(MARK)
+}
+
 /// Counts the bypasses that the store knows of, of the last `since` (none: of all its history, the newest thousand rows), and those that
 /// wait in the spool. A call that would have held two resources is two rows.
 ///
@@ -183,8 +180,8 @@ pub fn bypasses(
     let filter = HistoryFilter { name: None, since, limit: Some(1000) };
     let past = store.history(&filter, limit)?;
     // What the stores put before every reason of this kind.
-    let is_bypass = |note: &String| note.strip_prefix("forced: ").is_some_and(|reason| reason.starts_with(MARK));
-    let recorded = past.iter().filter(|lease| lease.note.as_ref().is_some_and(is_bypass)).count();
+    let went_around = |note: &String| note.strip_prefix("forced: ").is_some_and(is_bypass);
+    let recorded = past.iter().filter(|lease| lease.note.as_ref().is_some_and(went_around)).count();
     Ok(Bypasses { recorded, spooled: spooled(state) })
 }
 
@@ -194,5 +191,5 @@ pub fn spooled(state: &StateDir) -> usize {
     let Ok(files) = fs::read_dir(state.path().join("spool")) else { return 0 };
     let _as_owner = state.as_owner();
     let reasons = files.filter_map(|file| spool::reason(&file.ok()?.path()));
-    reasons.filter(|reason| reason.starts_with(MARK)).count()
+    reasons.filter(|reason| is_bypass(reason)).count()
 }

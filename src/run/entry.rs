@@ -12,7 +12,7 @@ use crate::lease::Witness;
 use crate::program::FileId;
 use crate::report::{self, Refusal, Voice};
 use crate::state::{self, Gone, StateDir};
-use crate::store::{self, LeaseView, Live, Store, StoreError};
+use crate::store::{self, LeaseView, Live, Owner, Store, StoreError};
 use crate::terms::{GrantId, SessionId};
 
 use super::{Account, spool};
@@ -37,6 +37,20 @@ pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings
         processes: &processes,
     })
     .map_err(|error| report::no_session(&error))
+}
+
+/// Who this process is to the store, for what it does there.
+#[must_use]
+pub fn owner(context: &Context, state: &StateDir, session: &Session, operation: String, rule: Option<String>) -> Owner {
+    Owner {
+        session: session.id,
+        label: session.label.clone(),
+        host: ProcFs::host(),
+        host_id: state.host_id(context.clock.as_ref()),
+        pid: std::process::id(),
+        operation,
+        rule,
+    }
 }
 
 /// What the session is called, for settings that count for some sessions alone. Who makes no sense is called nothing.

@@ -286,15 +286,8 @@ fn anchor(session: &Session) -> Option<(u32, u64)> {
 }
 
 fn owner(context: &Context, options: &Options, plan: &HoldPlan, session: &Session, state: &StateDir) -> Owner {
-    Owner {
-        session: session.id,
-        label: session.label.clone(),
-        host: ProcFs::host(),
-        host_id: state.host_id(context.clock.as_ref()),
-        pid: std::process::id(),
-        operation: beside(options, options.operation.as_deref().unwrap_or(&plan.operation)),
-        rule: plan.rule.clone(),
-    }
+    let operation = beside(options, options.operation.as_deref().unwrap_or(&plan.operation));
+    super::owner(context, state, session, operation, plan.rule.clone())
 }
 
 /// What is done, and for which issue.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::Change;
-use crate::terms::{Digest, FencingToken, GrantId, LeaseKey, Resource, Scope, SessionId};
+use crate::terms::{Digest, FencingToken, GrantId, LeaseKey, Resource, Scope, SessionId, Times};
 
 /// Who asks, as far as others may see it. No argument values, no environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +108,37 @@ pub struct Request {
     /// expire at once, also those that are not asked for here; each row ends when somebody takes it, with its debt. A
     /// remote effect gets one TTL first. Such tickets are dropped.
     pub gone: Vec<GrantId>,
+}
+
+impl Request {
+    /// For who runs no command under the lease and so writes no file by it: a hold between commands, or what is done in this
+    /// process. It does not wait in line; `resources` are sorted and unique.
+    #[must_use]
+    pub fn without_a_command(
+        key: LeaseKey,
+        owner: Owner,
+        claim: Claim,
+        resources: Vec<Resource>,
+        times: &Times,
+        within: Option<GrantId>,
+    ) -> Self {
+        Self {
+            grant: GrantId::random(),
+            key,
+            resources,
+            owner,
+            claim,
+            ttl: times.ttl,
+            first_grant: times.first_grant(),
+            within,
+            mode: Mode::Try,
+            live: None,
+            files: Vec::new(),
+            remote: false,
+            ask: Vec::new(),
+            gone: Vec::new(),
+        }
+    }
 }
 
 /// A file that a lease may write.

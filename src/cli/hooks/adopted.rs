@@ -7,15 +7,13 @@ use std::collections::BTreeSet;
 use crate::audit::{self, Audited, Door, Wanted};
 use crate::exit;
 use crate::git::Repository;
-use crate::holder::ProcFs;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::store::{
-    Acquisition, Claim, Ended, Ending, Holding, Mode, Owner, Receipt, ReceiptKind, Release, Request, Settlement,
-    StoreError,
+    Acquisition, Claim, Ended, Ending, Holding, Receipt, ReceiptKind, Release, Request, Settlement, StoreError,
 };
-use crate::terms::{Digest, GrantId, LeaseKey, Resource, SessionId, Times};
+use crate::terms::{Digest, LeaseKey, Resource, SessionId, Times};
 
 use super::no_git;
 use crate::cli::RunOptions;
@@ -94,30 +92,10 @@ fn write(
     let session = run::session(context, ledger.session(), &settings).map_err(|refusal| (refusal, exit::USAGE))?;
     let resources: BTreeSet<Resource> = files.iter().map(|file| file.resource.clone()).collect();
     let times = Times::new(None, None, None, None).map_err(|_| internal())?;
-    let request = Request {
-        grant: GrantId::random(),
-        key: LeaseKey::random().map_err(|_| internal())?,
-        resources: resources.into_iter().collect(),
-        owner: Owner {
-            session: session.id,
-            label: session.label,
-            host: ProcFs::host(),
-            host_id: state.host_id(context.clock.as_ref()),
-            pid: std::process::id(),
-            operation: "locked hooks install".to_owned(),
-            rule: None,
-        },
-        claim: Claim::Command,
-        ttl: times.ttl,
-        first_grant: times.first_grant(),
-        within: run::within(context),
-        mode: Mode::Try,
-        live: None,
-        files: Vec::new(),
-        remote: false,
-        ask: Vec::new(),
-        gone: Vec::new(),
-    };
+    let key = LeaseKey::random().map_err(|_| internal())?;
+    let owner = run::owner(context, &state, &session, "locked hooks install".to_owned(), None);
+    let resources = resources.into_iter().collect();
+    let request = Request::without_a_command(key, owner, Claim::Command, resources, &times, run::within(context));
     let Acquisition::Granted(granted) = ledger.store().acquire(&request, CALL).map_err(down)? else { return Ok(false) };
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
     let receipts = files.iter().filter_map(|file| receipt(context, root, file)).collect();

@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 
 use crate::exit::{self, Exit};
-use crate::holder::ProcFs;
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
 use crate::report;
@@ -12,10 +11,10 @@ use crate::run::{self, Context, NoSetting};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
-    Claim, Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Mode, Owner, Receipt, Release, Request,
-    Settlement, Store, StoreError,
+    Claim, Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Owner, Receipt, Release, Request, Settlement,
+    Store, StoreError,
 };
-use crate::terms::{GrantId, LeaseKey, Resource, SessionId, Times};
+use crate::terms::{LeaseKey, Resource, SessionId, Times};
 
 use crate::cli::RunOptions;
 use crate::cli::front::refuse;
@@ -77,15 +76,7 @@ impl Hold {
         resources.extend(companions(&resources, &live));
         resources.sort();
         resources.dedup();
-        let owner = Owner {
-            session: session.id,
-            label: session.label.clone(),
-            host: ProcFs::host(),
-            host_id: state.host_id(context.clock.as_ref()),
-            pid: std::process::id(),
-            operation: "locked restore".to_owned(),
-            rule: None,
-        };
+        let owner = run::owner(context, state, &session, "locked restore".to_owned(), None);
         let (holding, carried) =
             match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
                 Ok(held) => held,
@@ -184,22 +175,8 @@ fn ask(
     let key = LeaseKey::random().map_err(|_| internal())?;
     let times = Times::new(None, None, None, None).map_err(|_| internal())?;
     let (host, host_id) = (owner.host.clone(), owner.host_id.clone());
-    let request = Request {
-        grant: GrantId::random(),
-        key: key.clone(),
-        resources: resources.clone(),
-        owner,
-        claim: Claim::Restore,
-        ttl: times.ttl,
-        first_grant: times.first_grant(),
-        within: run::within(context),
-        mode: Mode::Try,
-        live: None,
-        files: Vec::new(),
-        remote: false,
-        ask: Vec::new(),
-        gone: Vec::new(),
-    };
+    let request =
+        Request::without_a_command(key.clone(), owner, Claim::Restore, resources.clone(), &times, run::within(context));
     let grant = request.grant;
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
