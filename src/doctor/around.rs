@@ -3,6 +3,7 @@
 
 use crate::git;
 use crate::run::env_of;
+use crate::shims::READY;
 
 use super::patient::Patient;
 use super::scripts::{self, absolute};
@@ -13,7 +14,7 @@ const VARIABLES: [&str; 3] = ["GIT_SSH_COMMAND", "GIT_SSH", "RSYNC_RSH"];
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let mut tools: Vec<String> = shims::shimmed(patient);
-    tools.extend(shims::USUAL.map(str::to_owned));
+    tools.extend(READY.map(str::to_owned));
     tools.sort();
     tools.dedup();
     let mut found = of_git(patient, &tools);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::program::{self, FileId, NotFound, SkipReason};
 use crate::run::{self, Context, env_of};
+use crate::shims::{READY, SYSTEM};
 use crate::state::Account;
 use crate::terms::shell_quote;
 
@@ -14,10 +15,6 @@ use super::Finding;
 use super::links::link_again;
 use super::patient::Patient;
 
-/// What stands for a whole machine.
-const SYSTEM: &str = "/usr/local/lib/locked/shims";
-/// What is shimmed when nobody says otherwise (design: guards around the wrapper).
-pub(super) const USUAL: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
 /// More entries than this are no folder of ours.
 const MOST: usize = 1_000;
 
@@ -152,7 +149,7 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
 fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
     let folder = patient.shims().into_iter().next()?;
     let without = |name: &&str| !shimmed.iter().any(|it| it == name) && run::real(patient.context, name).is_some();
-    let missing: Vec<&str> = USUAL.into_iter().filter(|name| without(name)).collect();
+    let missing: Vec<&str> = READY.into_iter().filter(|name| without(name)).collect();
     let what = format!("no shim stands for {}", missing.join(", "));
     let finding = match missing.as_slice() {
         [] => return None,

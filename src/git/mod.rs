@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use history::{History, Standing};
 pub use object::ObjectFormat;
-pub(crate) use spawn::real_git;
+pub(crate) use spawn::{only_reading, real_git};
 pub use tracked::{Tracked, settings};
 
 /// Looks a variable up in the environment of the command that is named.

@@ -119,6 +119,11 @@ fn surround(command: &mut Command, env: Environment<'_>) {
         pass(command, env, &format!("GIT_CONFIG_KEY_{index}"));
         pass(command, env, &format!("GIT_CONFIG_VALUE_{index}"));
     }
+    only_reading(command);
+}
+
+/// It shows objects as they are, fetches nothing, writes nothing on the way, asks nobody, and speaks one language.
+pub(crate) fn only_reading(command: &mut Command) {
     command
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_NO_LAZY_FETCH", "1")

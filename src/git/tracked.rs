@@ -34,15 +34,6 @@ impl Repository {
         Ok(Tracked { files: names.map(path_from).collect(), cut })
     }
 
-    /// Where git looks for this repository's hooks (`core.hooksPath`, else `hooks` in the common directory).
-    ///
-    /// # Errors
-    /// When git cannot be started or fails.
-    pub fn hooks(&self, env: Environment<'_>) -> Result<PathBuf, GitError> {
-        let said = self.ask(env, "rev-parse", ["--git-path", "hooks"], "to find its hooks")?;
-        Ok(self.worktree_root.join(path_from(said.strip_suffix(b"\n").unwrap_or(&said))))
-    }
-
     /// The other work trees of this repository that are there (gitrepository-layout(5), `worktrees/<id>/gitdir`), and the
     /// main one.
     #[must_use]

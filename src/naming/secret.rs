@@ -2,16 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use regex::Regex;
-
-use super::creation::{CONFIG, PARTIAL};
-use super::sops_config::{self, Node};
-use super::{bytes_of, go_regex};
-
-/// File types that hold anything: a rule that takes every such file says nothing of one.
-const GENERAL: [&str; 9] = ["yaml", "yml", "json", "ini", "toml", "txt", "conf", "properties", "bin"];
+use super::creation::{CONFIG, CreationRules};
+use super::{bytes_of, says_sops};
 
 /// Why a file that is plaintext should not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,62 +19,30 @@ pub enum NamedSecret {
 #[derive(Debug)]
 pub struct SecretNames {
     directory: PathBuf,
-    rules: Vec<Rule>,
-}
-
-/// A creation rule. The first that takes a path counts.
-#[derive(Debug)]
-struct Rule {
-    /// None takes every path.
-    pattern: Option<Regex>,
-    /// It says of a path that a secret lies there: not one that takes every file, or every file of a general type, nor one
-    /// that encrypts only some values, since what has none of these may stand in the open.
-    means_it: bool,
+    rules: Option<CreationRules>,
 }
 
 impl SecretNames {
-    /// By the `.sops.yaml` in this directory, if there is one. A pattern that is not understood names nothing.
+    /// By the `.sops.yaml` in this directory, if there is one. What is not understood names nothing.
     #[must_use]
     pub fn of(directory: &Path) -> Self {
-        let text = std::fs::read(directory.join(CONFIG)).unwrap_or_default();
-        Self { directory: directory.to_owned(), rules: rules(&String::from_utf8_lossy(&text)) }
+        Self::by(directory, &std::fs::read(directory.join(CONFIG)).unwrap_or_default())
+    }
+
+    fn by(directory: &Path, text: &[u8]) -> Self {
+        Self { directory: directory.to_owned(), rules: CreationRules::parse(text, &directory.join(CONFIG)).ok() }
     }
 
     /// Whether the name of this file, absolute, is one of a secret.
     #[must_use]
     pub fn names(&self, path: &Path) -> Option<NamedSecret> {
         let base = path.file_name().filter(|base| *base != CONFIG)?;
-        if bytes_of(base).split(|&byte| byte == b'.').skip(1).any(|part| part.eq_ignore_ascii_case(b"sops")) {
+        if says_sops(bytes_of(base)) {
             return Some(NamedSecret::Marker);
         }
         let below = path.strip_prefix(&self.directory).unwrap_or(path).to_string_lossy();
-        let rule = self.rules.iter().find(|rule| rule.takes(&below))?;
-        rule.means_it.then_some(NamedSecret::Rule)
+        self.rules.as_ref()?.means(&below).then_some(NamedSecret::Rule)
     }
-}
-
-impl Rule {
-    fn takes(&self, below: &str) -> bool {
-        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(below))
-    }
-}
-
-fn rules(text: &str) -> Vec<Rule> {
-    let root = sops_config::parse(text).unwrap_or(Node::Null);
-    root.get("creation_rules").map(Node::items).unwrap_or_default().iter().filter_map(rule).collect()
-}
-
-fn rule(node: &Rc<Node>) -> Option<Rule> {
-    let pattern = match node.get("path_regex").and_then(Node::text).filter(|pattern| !pattern.is_empty()) {
-        Some(pattern) => Some(go_regex::compile(pattern).ok()?),
-        None => None,
-    };
-    let partial = PARTIAL.iter().any(|setting| node.get(setting).is_some_and(Node::says_something));
-    let takes_any = |pattern: &Regex| {
-        pattern.is_match("") || GENERAL.iter().any(|ending| pattern.is_match(&format!("zzqx.{ending}")))
-    };
-    let means_it = !partial && pattern.as_ref().is_some_and(|pattern| !takes_any(pattern));
-    Some(Rule { pattern, means_it })
 }
 
 #[cfg(test)]
@@ -89,8 +50,8 @@ mod tests {
     use super::*;
 
     fn named(rule: &str, path: &str) -> Option<NamedSecret> {
-        let directory = PathBuf::from("/r");
-        let names = SecretNames { directory, rules: rules(&format!("creation_rules:\n  - {rule}\n    age: a\n")) };
+        let text = format!("creation_rules:\n  - {rule}\n    age: a\n");
+        let names = SecretNames::by(Path::new("/r"), text.as_bytes());
         names.names(&Path::new("/r").join(path))
     }
 

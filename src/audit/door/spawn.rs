@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::Door;
-use crate::git::GitError;
+use crate::git::{self, GitError};
 
 /// Would change what a path argument means.
 const PATHSPECS: &[&str] =
@@ -18,12 +18,7 @@ impl Door {
         let mut command = Command::new(&self.git);
         command.current_dir(&self.directory).stdin(Stdio::null()).stderr(Stdio::null());
         PATHSPECS.iter().for_each(|name| _ = command.env_remove(name));
-        command
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("LC_ALL", "C");
+        git::only_reading(&mut command);
         command
     }
 
