@@ -1,6 +1,9 @@
 //! What git and the work trees of this host say of the versions of one file. git is started only when it is asked.
 #![forbid(unsafe_code)]
 
+mod reference;
+mod writer;
+
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,9 +15,9 @@ use crate::store::StoredReceipt;
 use crate::terms::{Digest, percent_decode};
 
 use super::ours::Ours;
+use reference::short;
 
-/// A clock of ours and the store's may differ by so much.
-const SKEW_MS: i64 = 60_000;
+pub(super) use reference::branch_in;
 
 /// Where a version is that no branch has.
 const DETACHED: &str = "a detached HEAD";
@@ -122,107 +125,6 @@ impl<'a> Around<'a> {
         Ok(head.as_ref().map_or(self.content.is_none(), |head| seen.blobs.contains(head)))
     }
 
-    /// Its writer's place on this host: whether the file there holds it still, and what git says of it there.
-    fn at_its_writer(&self, receipt: &StoredReceipt, place: &Path, moved_on: bool) -> Result<Whereabouts, GitError> {
-        let file = place.join(path_of_key(&receipt.path));
-        if file == self.file() {
-            return Ok(Whereabouts::Nowhere);
-        }
-        let holds = !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
-        let other = Repository::around(place).ok().flatten();
-        let Some((ours, theirs)) = self.repository().zip(other) else {
-            // Without a repository there is nothing to compare it by: what a work tree holds is there.
-            let there = place.display().to_string();
-            return Ok(if holds { Whereabouts::Elsewhere(there) } else { Whereabouts::Nowhere });
-        };
-        let seen = match self.seen(ours) {
-            Ok(seen) => seen,
-            Err(why) if holds => return Ok(Whereabouts::Untold(why)),
-            Err(_) => return Ok(Whereabouts::Nowhere),
-        };
-        let branch = theirs.branch(self.env)?;
-        if theirs.common_dir == ours.common_dir {
-            if !holds {
-                return Ok(Whereabouts::Nowhere);
-            }
-            let branch = match branch {
-                Some(branch) if seen.ours.has(&branch) => branch,
-                other => return Ok(Whereabouts::Elsewhere(other.unwrap_or_else(|| DETACHED.to_owned()))),
-            };
-            let merges = !seen.ours.is_detached() && self.is_clean(ours, seen)?;
-            let then = Box::new(if merges { Way::Merge(branch) } else { Way::Checkout(branch) });
-            let worktree = place.display().to_string();
-            return Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }));
-        }
-        self.in_another_clone(receipt, &theirs, &file, branch, holds, seen)
-    }
-
-    fn in_another_clone(
-        &self,
-        receipt: &StoredReceipt,
-        theirs: &Repository,
-        file: &Path,
-        branch: Option<String>,
-        holds: bool,
-        seen: &Seen,
-    ) -> Result<Whereabouts, GitError> {
-        let history = theirs.history(file, self.env)?;
-        let blob = blob_of(theirs, &history, receipt, self.env)?;
-        let brought = blob.as_deref().and_then(|blob| history.brought(blob).first());
-        let refs = brought.map(|commit| theirs.refs_with(commit, self.env)).transpose()?.unwrap_or_default();
-        let worktree = theirs.worktree_root.display().to_string();
-        if let Some(reference) = seen.ours.among(&refs).next() {
-            let then = Box::new(self.pull(seen, Some(branch_in(reference)))?);
-            let pushed = seen.ours.among(&refs).any(|reference| reference.starts_with("refs/remotes/"));
-            return Ok(Whereabouts::Ahead(if pushed { *then } else { Way::PushThere { worktree, then } }));
-        }
-        if !refs.is_empty() {
-            return Ok(Whereabouts::Elsewhere(short(&refs[0]).to_owned()));
-        }
-        match branch {
-            Some(branch) if holds && seen.ours.has(&branch) => {
-                let then = Box::new(self.pull(seen, Some(&branch))?);
-                Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: true, then }))
-            }
-            Some(other) if holds => Ok(Whereabouts::Elsewhere(other)),
-            None if holds => Ok(Whereabouts::Elsewhere(DETACHED.to_owned())),
-            _ => Ok(Whereabouts::Nowhere),
-        }
-    }
-
-    /// What fetches what was pushed to this branch; asked for where it is not here yet.
-    fn pull(&self, seen: &Seen, branch: Option<&str>) -> Result<Way, GitError> {
-        let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
-        let upstream = seen.ours.upstream();
-        let follows = upstream.map(branch_in);
-        let remote = upstream.and_then(remote_in).unwrap_or("origin").to_owned();
-        let wanted = branch.or(follows).or(seen.ours.first()).unwrap_or("HEAD").to_owned();
-        if seen.ours.is_detached() || !self.is_clean(repository, seen)? {
-            let from = if wanted == "HEAD" { "FETCH_HEAD".to_owned() } else { format!("{remote}/{wanted}") };
-            return Ok(Way::FetchAndCheckout { remote, from });
-        }
-        let diverged = upstream.is_some_and(|upstream| repository.head_goes_beyond(upstream, self.env).unwrap_or(true));
-        let from = (follows != Some(&*wanted)).then_some((remote, wanted));
-        Ok(Way::Pull { diverged: diverged || from.is_some(), from })
-    }
-
-    /// It was written where we cannot look.
-    fn out_of_sight(&self, receipt: &StoredReceipt, seen: &Seen) -> Result<Whereabouts, GitError> {
-        let ours = receipt.branch.as_deref().is_none_or(|branch| seen.ours.has(branch));
-        let repository = self.repository();
-        let there = Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone() };
-        let fetched_since = repository
-            .and_then(Repository::fetched_at)
-            .is_some_and(|fetched| fetched > receipt.at.saturating_add(SKEW_MS));
-        let way = match repository {
-            Some(repository) if !fetched_since && repository.has_origin(self.env) => {
-                self.pull(seen, receipt.branch.as_deref())?
-            }
-            _ => there,
-        };
-        Ok(Whereabouts::OutOfSight { ours, way })
-    }
-
     fn look(&self, receipt: &StoredReceipt, moved_on: bool) -> Result<Whereabouts, GitError> {
         let here = receipt.host == self.host;
         let place = receipt.worktree.as_ref().map(PathBuf::from).filter(|_| here);
@@ -288,23 +190,6 @@ fn blob_of(
         }
     }
     Ok(None)
-}
-
-/// A ref as people type it.
-pub(super) fn short(reference: &str) -> &str {
-    ["refs/heads/", "refs/remotes/", "refs/"].iter().find_map(|head| reference.strip_prefix(head)).unwrap_or(reference)
-}
-
-/// The branch that a ref is, here or at a remote.
-pub(super) fn branch_in(reference: &str) -> &str {
-    match reference.strip_prefix("refs/remotes/") {
-        Some(of_remote) => of_remote.split_once('/').map_or(of_remote, |(_, branch)| branch),
-        None => short(reference),
-    }
-}
-
-fn remote_in(reference: &str) -> Option<&str> {
-    Some(reference.strip_prefix("refs/remotes/")?.split_once('/')?.0)
 }
 
 /// The path of a chain within its work tree.
