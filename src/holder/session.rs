@@ -143,25 +143,53 @@ impl Session {
 /// When `--session` or `LOCKED_SESSION` is not a UUID.
 pub fn identify(given: &Surroundings<'_>) -> Result<Session, NoSession> {
     let found = anchor::find(given.processes);
-    if let Some((id, source)) = by_name(given)? {
-        let who = person(given, &found);
+    if let Some(Told { id, source, tool }) = told(given)? {
+        let who = tool.map_or_else(|| person(given, &found), str::to_owned);
         return Ok(session(id, &who, given, source, true));
     }
-    for variable in given.variables {
-        if let Some(id) = variable.session(given.env).filter(|_| vouched_for(variable, given.processes)) {
-            let who = variable.tool().map_or_else(|| person(given, &found), str::to_owned);
-            return Ok(session(id, &who, given, Source::Variable(variable.name().to_owned()), true));
-        }
-    }
-    let who = person(given, &found);
+    let (id, who) = (of_process(&found, given), person(given, &found));
     Ok(match found {
         Found::Anchor(anchor) => {
-            let source = Source::Anchor { pid: anchor.pid, program: anchor.program.clone() };
-            session(derived(&anchor, given), &who, given, source, true)
+            let source = Source::Anchor { pid: anchor.pid, program: anchor.program };
+            session(id, &who, given, source, true)
         }
-        Found::Top(top) => session(derived(&top, given), &who, given, Source::Unanchored, false),
-        Found::Nothing => session(Uuid::new_v4(), &who, given, Source::Unanchored, false),
+        Found::Top(_) | Found::Nothing => session(id, &who, given, Source::Unanchored, false),
     })
+}
+
+/// The identity alone, as [`identify`] gives it. For who is in a hurry: where a name is given no process is looked at.
+///
+/// # Errors
+/// As `identify`.
+pub fn identity(given: &Surroundings<'_>) -> Result<SessionId, NoSession> {
+    let id = told(given)?.map(|told| told.id).unwrap_or_else(|| of_process(&anchor::find(given.processes), given));
+    Ok(SessionId(id))
+}
+
+/// What options and variables say.
+struct Told<'a> {
+    id: Uuid,
+    source: Source,
+    /// The tool that is known to set the variable.
+    tool: Option<&'a str>,
+}
+
+fn told<'a>(given: &Surroundings<'a>) -> Result<Option<Told<'a>>, NoSession> {
+    if let Some((id, source)) = by_name(given)? {
+        return Ok(Some(Told { id, source, tool: None }));
+    }
+    let said = given.variables.iter().find_map(|variable| {
+        let id = variable.session(given.env).filter(|_| vouched_for(variable, given.processes))?;
+        Some(Told { id, source: Source::Variable(variable.name().to_owned()), tool: variable.tool() })
+    });
+    Ok(said)
+}
+
+fn of_process(found: &Found, given: &Surroundings<'_>) -> Uuid {
+    match found {
+        Found::Anchor(process) | Found::Top(process) => derived(process, given),
+        Found::Nothing => Uuid::new_v4(),
+    }
 }
 
 fn session(id: Uuid, who: &str, given: &Surroundings<'_>, source: Source, explicit_ok: bool) -> Session {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::{Key, Settings, Shelf, StoreSetting};
-use crate::holder::{self, ProcFs, Search, Session, Surroundings, Variable};
+use crate::holder::{self, NoSession, ProcFs, Search, Session, Surroundings, Variable};
 use crate::invocation::Invocation;
 use crate::lease::Witness;
 use crate::program::FileId;
@@ -22,13 +22,34 @@ use super::{Account, spool};
 /// # Errors
 /// When `--session` or `LOCKED_SESSION` makes no sense: the refusal to say.
 pub fn session(context: &Context, option: Option<SessionId>, settings: &Settings) -> Result<Session, Refusal> {
+    named(context, option, settings, holder::identify)
+}
+
+/// Its identity alone, which asks less of the machine: for what is done before a program that passes.
+///
+/// # Errors
+/// As [`session`].
+pub(super) fn session_id(
+    context: &Context,
+    option: Option<SessionId>,
+    settings: &Settings,
+) -> Result<SessionId, Refusal> {
+    named(context, option, settings, holder::identity)
+}
+
+fn named<T>(
+    context: &Context,
+    option: Option<SessionId>,
+    settings: &Settings,
+    ask: impl FnOnce(&Surroundings<'_>) -> Result<T, NoSession>,
+) -> Result<T, Refusal> {
     let option = option.map(|id| OsString::from(id.whole()));
     let own = settings.words(Key::SessionEnv);
     let variables: Vec<Variable> = own.iter().map(|name| Variable::named(name)).chain(Variable::ready()).collect();
     let processes = ProcFs::new();
     let boot_id = context.clock.boot_id();
     let host = ProcFs::host();
-    holder::identify(&Surroundings {
+    ask(&Surroundings {
         option: option.as_deref(),
         env: &env_of(context),
         variables: &variables,

@@ -46,6 +46,37 @@ fn the_first_thing_that_names_a_session_wins() {
 }
 
 #[test]
+fn the_identity_alone_is_the_same_and_looks_at_no_process_where_a_name_is_given() {
+    struct Unseen;
+    impl Processes for Unseen {
+        fn ourselves(&self) -> u32 {
+            panic!("nobody need look")
+        }
+        fn process(&self, _: u32) -> Option<Process> {
+            panic!("nobody need look")
+        }
+        fn namespace(&self) -> u64 {
+            panic!("nobody need look")
+        }
+        fn service(&self) -> Option<String> {
+            panic!("nobody need look")
+        }
+    }
+    let variables = Variable::ready();
+    let alone = |env: &[(&str, &str)], processes: &dyn Processes| {
+        let env = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into());
+        identity(&Surroundings { option: None, env: &env, variables: &variables, boot_id: "boot", host: "", processes })
+    };
+    for env in [[("LOCKED_SESSION", A_UUID)], [("CLAUDE_CODE_SESSION_ID", "c")]] {
+        assert_eq!(alone(&env, &Unseen), Ok(id(&agent(), &env)), "{env:?}");
+    }
+    for machine in [agent(), cron_job()] {
+        assert_eq!(alone(&[], &machine), Ok(id(&machine, &[])));
+    }
+    assert!(alone(&[("LOCKED_SESSION", "hunter2")], &agent()).is_err());
+}
+
+#[test]
 fn the_option_wins_over_the_variable() {
     let machine = agent();
     let given = Surroundings {
