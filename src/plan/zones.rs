@@ -60,6 +60,19 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
     entered
 }
 
+/// Who reads SQL from a file that is not there to be looked at, one sentence each. On other hosts the rules say it.
+pub(super) fn unseen(class: &Classification, world: &World<'_>) -> Vec<String> {
+    if world.book.zones().iter().all(|zone| zone.sql.is_empty()) {
+        return Vec::new();
+    }
+    let here = class.deeds.iter().filter(|deed| deed.host.is_none() && !deed.inside && !deed.sql.hidden);
+    let unseen = here.filter(|deed| {
+        let mut files = deed.sql.files.iter();
+        files.any(|file| !std::fs::metadata(file).is_ok_and(|found| found.is_file()))
+    });
+    unseen.map(|deed| format!("{} reads SQL where it cannot be looked at", deed.sql.reader)).collect()
+}
+
 /// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held
 /// says that something may be given back before the end. Where nothing else is, the zones alone have a say.
 pub(super) fn terms(others: Option<Policy>, entered: &[Entered<'_>]) -> Policy {

@@ -26,12 +26,13 @@ mod unfold;
 mod urfave;
 mod wanted;
 mod words;
+mod xargs;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
-pub use set::Set;
+pub use set::{Said, Set};
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
 pub use step::{STDIN, is_known};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Command;
-use super::set::Set;
+use super::set::{Said, Set};
 use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
 
@@ -49,12 +49,33 @@ pub(super) struct Step<'a> {
     pub(super) input: Option<Rc<[u8]>>,
     /// Files of this machine that come in by standard input, where the line names them.
     pub(super) input_from: Vec<PathBuf>,
+    /// More comes in by standard input than these two say.
+    pub(super) input_hidden: bool,
+    /// What its words hold, or lead to, that other commands of the line print.
+    pub(super) within: Rc<Printed>,
+    /// Files that the line itself makes.
+    pub(super) made: Rc<Vec<(PathBuf, Rc<Printed>)>>,
+    /// Its words name files that run time finds (`find -exec`, `xargs`).
+    pub(super) found: bool,
     /// It runs in a container: its files are none of this machine's.
     pub(super) inside: bool,
     /// It is started inside of a script, so that its redirections are still to come.
     pub(super) in_script: bool,
     /// What it starts cannot be stopped from here.
     pub(super) escapes: bool,
+}
+
+/// What commands print, as far as the line says it.
+#[derive(Default, Clone)]
+pub(super) struct Printed {
+    /// Texts.
+    pub(super) text: Option<Rc<[u8]>>,
+    /// What stands in these files of this machine.
+    pub(super) files: Vec<PathBuf>,
+    /// And more.
+    pub(super) hidden: bool,
+    /// It is the text alone, to the letter.
+    pub(super) exact: bool,
 }
 
 /// A file that the shell opens.
@@ -80,6 +101,10 @@ impl<'a> Step<'a> {
             redirected: Vec::new(),
             input: None,
             input_from: vec![STDIN.into()],
+            input_hidden: false,
+            within: Rc::default(),
+            made: Rc::default(),
+            found: false,
             inside: false,
             in_script: false,
             escapes: false,
@@ -98,9 +123,12 @@ impl<'a> Step<'a> {
 
     /// A variable of its environment.
     pub(super) fn variable(&self, name: &str, around: &dyn Fn(&str) -> Option<OsString>) -> Option<OsString> {
-        let own = self.env.get(name).map(OsStr::to_owned);
-        // Another host has an environment of its own.
-        own.or_else(|| self.host.is_none().then(|| around(name)).flatten())
+        match self.env.get(name) {
+            Said::Value(value) => Some(value.to_owned()),
+            Said::Unset => None,
+            // Another host has an environment of its own.
+            Said::Nothing => self.host.is_none().then(|| around(name)).flatten(),
+        }
     }
 
     /// A path of its, absolute.

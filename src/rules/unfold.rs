@@ -71,6 +71,9 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
             }
         }
         Inner::Script(text, parameters, around) => {
+            // A part of it comes from where nobody looks.
+            let hidden = around.input_hidden || !around.input_from.is_empty();
+            found.incomplete |= matches!(text, Text::Read(_)) && hidden;
             let read = script::steps(text.bytes(), &parameters, &around, env);
             found.incomplete |= !read.complete;
             for step in read.steps {

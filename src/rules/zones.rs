@@ -9,7 +9,7 @@ use super::book::Book;
 use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
 use super::sql::{bare_sql, included};
-use super::step::{LONGEST_PATH, STDIN, Step, is_known};
+use super::step::{LONGEST_PATH, STDIN, Step, UNKNOWN, is_known};
 use super::wanted::Filling;
 use super::{Classification, Command, Deed, Told};
 
@@ -63,13 +63,41 @@ fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) ->
             told.texts.extend(step.input.as_deref().map(<[u8]>::to_vec));
             told.input.extend(step.input_from.iter().cloned());
         }
+        let by_words = by_input || (teller.input && texts.is_empty() && files.is_empty());
+        told.hidden |= by_words && (step.input_hidden || (step.input.is_none() && step.input_from.is_empty()));
         told.texts.extend(texts.iter().map(|text| text.as_encoded_bytes().to_vec()));
-        told.files.extend(files.iter().filter(|file| !is_input(file)).map(|file| step.path(file)));
+        let open = texts.iter().any(|text| begins_open(text)) || files.iter().any(|file| !is_known(file));
+        if texts.iter().chain(&files).any(|word| !is_known(word)) {
+            told.texts.extend(step.within.text.as_deref().map(<[u8]>::to_vec));
+            told.files.extend(step.within.files.iter().cloned());
+            let is_said = step.within.text.is_some() || !step.within.files.is_empty();
+            told.hidden |= (open && !is_said) || step.within.hidden;
+        }
+        for file in files.iter().filter(|file| !is_input(file) && is_known(file)) {
+            let path = step.path(file);
+            let mut made = step.made.iter().filter(|(made, _)| *made == path).peekable();
+            if made.peek().is_none() {
+                told.files.push(path);
+                continue;
+            }
+            for (_, printed) in made {
+                told.texts.extend(printed.text.as_deref().map(<[u8]>::to_vec));
+                told.input.extend(printed.files.iter().cloned());
+                told.hidden |= printed.hidden;
+            }
+        }
     }
+    told.reader = step.shown();
     let more = told.texts.iter().flat_map(|text| included(text));
     let more: Vec<PathBuf> = more.map(|(name, _)| step.path(OsStr::new(&*String::from_utf8_lossy(&name)))).collect();
     told.files.extend(more);
     told
+}
+
+/// Whether what stands at the head of a statement is known at run time only: then it may be any.
+fn begins_open(text: &OsStr) -> bool {
+    let heads = text.as_encoded_bytes().split(|&byte| byte == b';');
+    heads.map(<[u8]>::trim_ascii_start).any(|statement| statement.first() == Some(&UNKNOWN))
 }
 
 /// Notes the zones that the words of one command enter.
@@ -86,7 +114,7 @@ pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Class
         class.zones.entry(zone.name.clone()).or_insert(if by_sql { "by its SQL" } else { "by its words" });
     }
     let sql_elsewhere = (step.inside || step.host.is_some()) && !deed.sql.files.is_empty();
-    if sql_elsewhere {
+    if sql_elsewhere || deed.sql.hidden {
         class.notes.push(format!("{} reads SQL where it cannot be looked at", step.shown()));
     }
 }
