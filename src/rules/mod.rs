@@ -16,6 +16,7 @@ mod grammar;
 mod host;
 mod piped;
 mod policy;
+mod printed;
 mod script;
 mod set;
 mod sops;

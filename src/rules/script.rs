@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod exported;
+mod made;
 mod printed;
 
 use std::ffi::OsString;
@@ -10,7 +11,8 @@ use std::rc::Rc;
 
 use self::exported::Place;
 use self::printed::Known;
-use super::step::{Printed, Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
+use super::printed::Printed;
+use super::step::{Made, Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
 use super::words::Words;
 use crate::shell::{self, Descriptor, Directory, Kind, Part, Script, Simple, Surroundings, Word};
 
@@ -57,7 +59,7 @@ struct Reader<'a, 's> {
     around: &'a Step<'s>,
     env: Env<'a>,
     /// Files that are made by this line.
-    made: Rc<Vec<(PathBuf, Rc<Printed>)>>,
+    made: Made,
     known: Known,
     place: Place,
 }

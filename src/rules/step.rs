@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Command;
+use super::printed::Printed;
 use super::set::{Said, Set};
 use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
@@ -54,7 +55,7 @@ pub(super) struct Step<'a> {
     /// What its words hold, or lead to, that other commands of the line print.
     pub(super) within: Rc<Printed>,
     /// Files that the line itself makes.
-    pub(super) made: Rc<Vec<(PathBuf, Rc<Printed>)>>,
+    pub(super) made: Made,
     /// Its words name files that run time finds (`find -exec`, `xargs`).
     pub(super) found: bool,
     /// It runs in a container: its files are none of this machine's.
@@ -65,18 +66,8 @@ pub(super) struct Step<'a> {
     pub(super) escapes: bool,
 }
 
-/// What commands print, as far as the line says it.
-#[derive(Default, Clone)]
-pub(super) struct Printed {
-    /// Texts.
-    pub(super) text: Option<Rc<[u8]>>,
-    /// What stands in these files of this machine.
-    pub(super) files: Vec<PathBuf>,
-    /// And more.
-    pub(super) hidden: bool,
-    /// It is the text alone, to the letter.
-    pub(super) exact: bool,
-}
+/// Files that a line makes, each with what it puts there.
+pub(super) type Made = Rc<Vec<(PathBuf, Rc<Printed>)>>;
 
 /// A file that the shell opens.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::book::Book;
 use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
+use super::printed::Printed;
 use super::sql::{bare_sql, included};
 use super::step::{LONGEST_PATH, STDIN, Step, UNKNOWN, is_known};
 use super::wanted::Filling;
@@ -62,28 +63,20 @@ fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) ->
         if by_input || (teller.input && texts.is_empty() && files.is_empty()) {
             told.texts.extend(step.input.as_deref().map(<[u8]>::to_vec));
             told.input.extend(step.input_from.iter().cloned());
+            told.hidden |= step.input_hidden || (step.input.is_none() && step.input_from.is_empty());
         }
-        let by_words = by_input || (teller.input && texts.is_empty() && files.is_empty());
-        told.hidden |= by_words && (step.input_hidden || (step.input.is_none() && step.input_from.is_empty()));
         told.texts.extend(texts.iter().map(|text| text.as_encoded_bytes().to_vec()));
-        let open = texts.iter().any(|text| begins_open(text)) || files.iter().any(|file| !is_known(file));
         if texts.iter().chain(&files).any(|word| !is_known(word)) {
-            told.texts.extend(step.within.text.as_deref().map(<[u8]>::to_vec));
-            told.files.extend(step.within.files.iter().cloned());
-            let is_said = step.within.text.is_some() || !step.within.files.is_empty();
-            told.hidden |= (open && !is_said) || step.within.hidden;
+            let open = texts.iter().any(|text| begins_open(text)) || files.iter().any(|file| !is_known(file));
+            told.hidden |= open && step.within.is_nothing();
+            told.add(&step.within);
         }
         for file in files.iter().filter(|file| !is_input(file) && is_known(file)) {
             let path = step.path(file);
             let mut made = step.made.iter().filter(|(made, _)| *made == path).peekable();
-            if made.peek().is_none() {
-                told.files.push(path);
-                continue;
-            }
-            for (_, printed) in made {
-                told.texts.extend(printed.text.as_deref().map(<[u8]>::to_vec));
-                told.input.extend(printed.files.iter().cloned());
-                told.hidden |= printed.hidden;
+            match made.peek() {
+                Some(_) => made.for_each(|(_, printed)| told.add(printed)),
+                None => told.files.push(path),
             }
         }
     }
@@ -92,6 +85,15 @@ fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) ->
     let more: Vec<PathBuf> = more.map(|(name, _)| step.path(OsStr::new(&*String::from_utf8_lossy(&name)))).collect();
     told.files.extend(more);
     told
+}
+
+impl Told {
+    /// What other commands of the line print is told as well.
+    fn add(&mut self, printed: &Printed) {
+        self.texts.extend(printed.text.as_deref().map(<[u8]>::to_vec));
+        self.input.extend(printed.files.iter().cloned());
+        self.hidden |= printed.hidden;
+    }
 }
 
 /// Whether what stands at the head of a statement is known at run time only: then it may be any.

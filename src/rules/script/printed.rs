@@ -5,12 +5,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::{Reader, Unset, is_stdout};
 use crate::rules::piped::{self, Said};
-use crate::rules::step::{Printed, STDIN, UNKNOWN};
+use crate::rules::printed::Printed;
+use crate::rules::step::{STDIN, UNKNOWN};
 use crate::shell::{Input, Kind, Part, Redirection, Simple, Span};
 
 /// Pipes behind pipes beyond this are not followed.
@@ -18,9 +18,6 @@ const DEEPEST: usize = 24;
 
 /// So many bytes are put together for one script.
 const MOST: usize = 4 * 1024 * 1024;
-
-/// So many files that a script makes are looked at.
-const MOST_FILES: usize = 64;
 
 /// What was found out already.
 #[derive(Default)]
@@ -33,32 +30,14 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// What was found out is not so any more.
+    pub(super) fn forget(&self) {
+        self.of.borrow_mut().clear();
+    }
+
     fn pays(&self, bytes: usize) -> bool {
         self.spent.set(self.spent.get().saturating_add(bytes));
         self.spent.get() <= MOST
-    }
-}
-
-impl Printed {
-    fn hidden() -> Self {
-        Self { hidden: true, ..Self::default() }
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.text = match (self.text.take(), &other.text) {
-            (None, text) => text.clone(),
-            (text, None) => text,
-            (Some(one), Some(two)) => {
-                let between: &[u8] = if one.ends_with(b"\n") || one.is_empty() { b"" } else { b"\n" };
-                Some([&*one, between, &**two].concat().into())
-            }
-        };
-        self.files.extend(other.files.iter().cloned());
-        self.hidden |= other.hidden;
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.text.is_none() && self.files.is_empty() && !self.hidden
     }
 }
 
@@ -182,7 +161,7 @@ impl Reader<'_, '_> {
     }
 
     /// The same, wherever it goes.
-    fn said(&self, simple: &Simple) -> Printed {
+    pub(super) fn said(&self, simple: &Simple) -> Printed {
         let step = self.step(simple, Unset::Unknown);
         let exactly = |text: Vec<u8>, exact| Printed { text: Some(text.into()), exact, ..Printed::default() };
         match piped::said(step.name(), &step.args) {
@@ -248,33 +227,6 @@ impl Reader<'_, '_> {
         let text = printed.text.as_ref().filter(|_| printed.exact)?;
         let end = text.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
         self.known.pays(end).then(|| text[..end].to_vec())
-    }
-
-    /// Files that the script makes, with what it puts into them.
-    pub(super) fn files_made(&self) -> Rc<Vec<(PathBuf, Rc<Printed>)>> {
-        let mut made = Vec::new();
-        for simple in &self.script.commands {
-            if made.len() >= MOST_FILES {
-                break;
-            }
-            let is_output =
-                |redirection: &&Redirection| redirection.kind.writes() && is_stdout(&redirection.descriptor);
-            let directory = || self.directory(&simple.directory);
-            if let Some(file) = simple.redirections.iter().rfind(is_output).filter(|_| !simple.words.is_empty()) {
-                made.push((directory().join(self.word(&file.target)), Rc::new(self.said(simple))));
-            } else if simple.words.first().and_then(|word| word.known()) == Some(b"tee") {
-                let printed = Rc::new(self.input(simple));
-                let files = simple.words[1..].iter().filter(|word| !word.head().starts_with(b"-"));
-                made.extend(files.map(|file| (directory().join(self.word(file)), Rc::clone(&printed))));
-            }
-        }
-        // What was asked for on the way did not know of these files.
-        self.known.of.borrow_mut().clear();
-        if made.is_empty() {
-            return Rc::clone(&self.made);
-        }
-        made.extend(self.made.iter().cloned());
-        Rc::new(made)
     }
 }
 

@@ -79,6 +79,8 @@ fn a_function_runs_where_and_with_what_it_is_called() {
         ("f() { a; }; f() { b; }; f", "f ; b @? <? ; a @? <?"),
         ("f() { x; }; while y; do f; done", "y ; f ; x"),
         ("(f() { x; }; f)", "f ; x"),
+        ("(f() { cd a; }); f; y", "f ; cd a ; y @?"),
+        ("if z; then f() { cd a; }; fi; f; y", "z ; f ; cd a ; y @?"),
         ("trap f EXIT; f() { x; }; cd a", "trap f EXIT ; cd a ; f @? <? ; x @? <?"),
         ("trap 'rm b' EXIT; x", "trap rm·b EXIT ; x ; rm b <?"),
         ("cd a; trap 'b' 0; (cd c)", "cd a ; trap b 0 @a ; cd c @a ; b @? <?"),

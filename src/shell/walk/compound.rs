@@ -1,10 +1,12 @@
 //! Compound commands.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use super::state::{Flow, State};
 use super::{REPEATED, Walker};
 use crate::shell::script::Input;
-use crate::shell::syntax::tree::{Arm, Body, List, Raw};
+use crate::shell::syntax::tree::{Arm, Body, List, Raw, literal};
 use crate::shell::word::Word;
 
 impl Walker<'_> {
@@ -22,6 +24,9 @@ impl Walker<'_> {
             Body::Function { name, .. } => {
                 // It runs where it is called.
                 self.single(name, &mut state);
+                if let Some(name) = literal(name) {
+                    Arc::make_mut(&mut state.defined).insert(name);
+                }
                 Flow::both(state)
             }
             Body::Test(words) => {

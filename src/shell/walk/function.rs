@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::effect::command_size;
 use super::state::{Flow, Parameters, State};
 use super::{REPEATED, Walker};
-use crate::shell::environment::Exported;
+use crate::shell::environment::{Environment, Exported};
 use crate::shell::script::Input;
 use crate::shell::syntax::tree::{Assign, Command};
 use crate::shell::word::Word;
@@ -66,6 +66,7 @@ impl Walker<'_> {
             return self.call_unseen(assigns, state);
         };
         let before = state.clone();
+        let is_defined = state.defined.contains(name);
         let mut within = state;
         assigns.iter().for_each(|assign| within.export(&assign.name, Exported::Yes));
         within.parameters = Parameters::These(Arc::new(words.to_vec()));
@@ -83,6 +84,11 @@ impl Walker<'_> {
                 end.input = before.input;
                 assigns.iter().for_each(|assign| end.forget(&assign.name));
             }
+        }
+        if !is_defined {
+            // Where it is not, something else is run, or nothing.
+            flow.success = flow.success.join(before.clone());
+            flow.failure = flow.failure.join(before);
         }
         flow
     }
@@ -112,19 +118,43 @@ impl Walker<'_> {
         }
     }
 
+    /// Every variable that is other than it was found at some command, and be it in a subshell.
+    pub(super) fn names_touched(&self) -> BTreeSet<Vec<u8>> {
+        let mut names = BTreeSet::new();
+        let mut last = None;
+        for command in &self.commands {
+            names.extend(command.assignments.iter().map(|assignment| assignment.name.clone()));
+            if last.is_none_or(|last: &Environment| !last.is(&command.environment)) {
+                names.extend(command.environment.each().map(|(name, _)| name.to_vec()));
+            }
+            last = Some(&command.environment);
+        }
+        names
+    }
+
     /// Walks what no call has shown.
     pub(super) fn unseen_functions(&mut self) {
         let mut unseen: Vec<(Vec<u8>, Rc<Command>)> = std::mem::take(&mut self.others);
         let missed = std::mem::take(&mut self.missed);
         let hidden = self.functions.iter().filter(|(name, function)| !function.shown || missed.contains(*name));
         unseen.extend(hidden.map(|(name, function)| (name.clone(), Rc::clone(&function.body))));
+        let names = if unseen.is_empty() { BTreeSet::new() } else { self.names_touched() };
         for (name, body) in unseen {
             let mut within = State::start();
-            within.forget_all();
+            lose(&names, &mut within);
             within.input = Input::Unknown;
             self.calls.push(Call { name, returns: Vec::new(), locals: BTreeSet::new() });
             self.command(&body, within);
             self.calls.pop();
         }
+    }
+}
+
+/// Nothing is known, and these variables may be exported or not.
+pub(super) fn lose(names: &BTreeSet<Vec<u8>>, state: &mut State) {
+    state.forget_all();
+    for name in names {
+        state.forget(name);
+        state.export(name, Exported::Unsure);
     }
 }

@@ -13,6 +13,7 @@ mod effect;
 mod expand;
 mod fields;
 mod function;
+mod join;
 mod parameter;
 mod redirect;
 mod set;

@@ -1,8 +1,8 @@
-//! What is known at one place of a script, and what remains of it where two ways meet.
+//! What is known at one place of a script.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,12 +20,14 @@ const LONGEST_VALUE: usize = 4096;
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// What the script has done to variables. Shared until it changes, so that a fork costs nothing.
-    variables: Variables,
+    pub(super) variables: Variables,
     /// Any other variable may have been changed too.
-    others_unknown: bool,
+    pub(super) others_unknown: bool,
     /// Whether what is assigned is exported (`set -a`).
-    exports_all: Exported,
+    pub(super) exports_all: Exported,
     pub(super) parameters: Parameters,
+    /// Functions that are surely defined.
+    pub(super) defined: Arc<BTreeSet<Vec<u8>>>,
     pub(super) directory: Directory,
     pub(super) input: Input,
     /// False behind `exit` and its like.
@@ -36,7 +38,7 @@ pub(super) struct State {
     pub(super) log: Option<Rc<RefCell<Effects>>>,
 }
 
-type Variables = Arc<BTreeMap<Vec<u8>, Variable>>;
+pub(super) type Variables = Arc<BTreeMap<Vec<u8>, Variable>>;
 
 /// `$1`, `$2`…
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +67,7 @@ impl State {
             others_unknown: false,
             exports_all: Exported::No,
             parameters: Parameters::AsGiven,
+            defined: Arc::default(),
             directory: Directory::Start,
             input: Input::Inherited,
             reachable: true,
@@ -198,57 +201,6 @@ impl State {
             change(&mut log.borrow_mut());
         }
     }
-
-    /// What holds on both ways.
-    pub(super) fn join(self, other: Self) -> Self {
-        if self.reachable != other.reachable {
-            return if self.reachable { self } else { other };
-        }
-        // Only of the directory it is presumed that a `cd` worked.
-        let directory = match (self.improbable, other.improbable) {
-            (true, false) => other.directory,
-            (false, true) => self.directory,
-            _ if self.directory == other.directory => self.directory,
-            _ => Directory::Unknown,
-        };
-        Self {
-            variables: common(self.variables, &other.variables),
-            others_unknown: self.others_unknown || other.others_unknown,
-            exports_all: either(self.exports_all, other.exports_all),
-            parameters: if self.parameters == other.parameters { self.parameters } else { Parameters::Unknown },
-            directory,
-            input: if self.input == other.input { self.input } else { Input::Unknown },
-            reachable: self.reachable,
-            improbable: self.improbable && other.improbable,
-            log: self.log,
-        }
-    }
-}
-
-fn either(one: Exported, other: Exported) -> Exported {
-    if one == other { one } else { Exported::Unsure }
-}
-
-fn common(mut one: Variables, other: &Variables) -> Variables {
-    if Arc::ptr_eq(&one, other) {
-        return one;
-    }
-    let untouched = Variable::default();
-    let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
-    let pairs = names.map(|name| (name, one.get(name).unwrap_or(&untouched), other.get(name).unwrap_or(&untouched)));
-    let differing = pairs.filter(|(_, mine, theirs)| mine != theirs).map(|(name, mine, theirs)| {
-        let value = if mine.value == theirs.value { mine.value.clone() } else { unknown() };
-        (name.clone(), Variable { value, exported: either(mine.exported, theirs.exported) })
-    });
-    let differing: Vec<_> = differing.collect();
-    if !differing.is_empty() {
-        Arc::make_mut(&mut one).extend(differing);
-    }
-    one
-}
-
-fn unknown() -> Value {
-    Value::Text(Arc::new(Word::unknown()))
 }
 
 /// The state behind a command when it succeeded, and when it failed.

@@ -1,6 +1,7 @@
 //! `trap`: what runs at a signal, or at the end.
 #![forbid(unsafe_code)]
 
+use super::function::lose;
 use super::state::State;
 use super::{Walker, effect};
 use crate::shell::script::Input;
@@ -11,6 +12,8 @@ use crate::shell::word::Word;
 pub(super) struct Trap {
     action: List,
     state: State,
+    /// It was set in a subshell, whose end is not looked for.
+    lost: bool,
 }
 
 impl Walker<'_> {
@@ -32,14 +35,11 @@ impl Walker<'_> {
             }
             return;
         }
-        let mut set_in = state.clone();
-        if self.subshells > 0 {
-            set_in.forget_all();
-        }
+        let set_in = state.clone();
         if !at_the_end && self.effects(&[&tree], state) != effect::Effects::default() {
             state.forget_all();
         }
-        self.traps.push(Trap { action: tree, state: set_in });
+        self.traps.push(Trap { action: tree, state: set_in, lost: self.subshells > 0 });
     }
 
     /// Walks the actions of traps, each with what no command of the script changes.
@@ -51,8 +51,11 @@ impl Walker<'_> {
         let effects = self.effects(&[script], &start);
         // An action may set another trap.
         while !self.traps.is_empty() {
-            for Trap { action, mut state } in std::mem::take(&mut self.traps) {
+            for Trap { action, mut state, lost } in std::mem::take(&mut self.traps) {
                 effects.apply(&mut state);
+                if lost {
+                    lose(&self.names_touched(), &mut state);
+                }
                 state.input = Input::Unknown;
                 state.reachable = true;
                 self.list(&action, state);
