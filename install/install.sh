@@ -38,6 +38,9 @@ main() {
     if [ "$modify_path" = yes ]; then each_start_file check_start_file; fi
     if [ -n "$DESTDIR" ]; then mkdir -p "$DESTDIR"; fi
     install_all prepare
+    if [ -z "$DESTDIR" ] && ! "$(beside "$prefix/bin/locked")" --version >/dev/null 2>&1; then
+        give_up 73 "what lies in $prefix/bin cannot be run (mounted noexec?); nothing is installed" 'choose another --prefix'
+    fi
     if [ "$modify_path" = yes ]; then each_start_file prepare_start_file; fi
     if [ "$shims" = yes ]; then list_folder; fi
     list prefix - "$prefix"
@@ -397,7 +400,10 @@ room_for() {
     done
     if [ ! -d "$above" ]; then give_up 73 "there can be no $1$2: $above is not a directory" "move it away; or $3"; fi
     if [ ! -w "$above" ] || [ ! -x "$above" ]; then
-        give_up 77 "you may not write in $above" "sudo $0 --binary $(quoted "$binary") --prefix $(quoted "$prefix"); or $3"
+        case $above/ in
+        "${HOME-}"/*) give_up 77 "you may not write in $above" "make it yours; or $3" ;;
+        *) give_up 77 "you may not write in $above" "the same by sudo; or $3" ;;
+        esac
     fi
 }
 
@@ -421,12 +427,12 @@ commit() {
     fi
 }
 
-beside() { printf '%s\n' "$DESTDIR${1%/*}/.locked-new.$$.${1##*/}"; }
+beside() { printf '%s\n' "$DESTDIR${1%/*}/locked-new.$$.${1##*/}"; }
 
 # tidy DIRECTORY: of what installations that were killed have left beside its place.
 tidy() {
-    for litter in "$1"/.locked-new.*; do
-        maker=${litter##*/.locked-new.} && maker=${maker%%.*}
+    for litter in "$1"/locked-new.*; do
+        maker=${litter##*/locked-new.} && maker=${maker%%.*}
         case $maker in
         '' | *[!0-9]* | "$$") ;;
         *) kill -0 "$maker" 2>/dev/null || rm -f "$litter" ;;
@@ -472,10 +478,10 @@ forget_the_name_before() {
     done <"$stage/blocks"
 }
 
-# put_manifest FILE
+# put_manifest FILE: another installation that runs at this moment has made directories that we found.
 put_manifest() {
-    LC_ALL=C sort -u "$1" >"$stage/sorted"
-    new=$DESTDIR$share/locked/.locked-new.$$.manifest
+    { grep -E '^(dir|block|shims) ' "$manifest" 2>/dev/null || true; } | LC_ALL=C sort -u "$1" - >"$stage/sorted"
+    new=$DESTDIR$share/locked/locked-new.$$.manifest
     prepared=$prepared$new$newline
     if ! { cp "$stage/sorted" "$new" && chmod 0644 "$new" && mv -f "$new" "$manifest"; }; then
         give_up 73 "could not write $manifest" 'is the disk full?'
@@ -608,9 +614,9 @@ put_block() {
     # One write, so that a shell that starts now reads all of it or none.
     text=$(printf '%s%s, of %s\n%s\n%s' "$begin" "$how" "$prefix" "$2" "$end")
     if [ "$how" = ' (no newline before)' ]; then text=$newline$text; fi
-    if ! printf '%s\n' "$text" >>"$1"; then
+    if ! { printf '%s\n' "$text" >>"$1"; } 2>/dev/null; then
         if [ "$how" = ' (new file)' ]; then rm -f "$1"; else cat "$stage/start" >"$1"; fi
-        give_up 73 "could not write $1, which is as it was" 'is it yours, and is there room?'
+        give_up 73 "could not write $1, which is as it was; the program is installed" 'make room, and run this again'
     fi
     say "put the shims first on PATH in $1"
 }

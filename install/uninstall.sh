@@ -76,9 +76,12 @@ uninstall() {
 }
 
 choose_prefix() {
+    if [ -n "${DESTDIR-}" ]; then
+        DESTDIR=$(cd "$DESTDIR" 2>/dev/null && pwd -P) || give_up 69 'DESTDIR is no directory' 'look at DESTDIR'
+    fi
     here=$(cd "$(dirname "$0")" && pwd -P)
     case $prefix:$here in
-    :*/share/locked) prefix=${here%/share/locked} && prefix=${prefix#"${DESTDIR-}"} ;;
+    :*/share/locked) prefix=${here%/share/locked} && prefix=${prefix#"${DESTDIR-}"} && prefix=${prefix:-/} ;;
     :*)
         case ${HOME-} in
         /*) prefix=$HOME/.local ;;
@@ -186,7 +189,10 @@ remove_file() {
     say "it was changed since, and stays: $1"
 }
 
-remove_directory() { rmdir "$1" 2>/dev/null || true; }
+remove_directory() {
+    if rmdir "$1" 2>/dev/null || [ ! -d "$1" ] || [ -n "$(ls -A "$1" 2>/dev/null)" ]; then return 0; fi
+    say "you may not take this away, and it is empty now: $1"
+}
 
 digest_of() {
     if command -v sha256sum >/dev/null 2>&1; then sha256sum <"$1"; else shasum -a 256 <"$1"; fi | cut -d ' ' -f 1
@@ -243,7 +249,8 @@ take_out() {
         ;;
     *) lost=$(printf '%s\n' "$state" | grep -e '^open ours' -e '^closed') || return 0 ;;
     esac
-    tell_damage "$physical" "${lost%%"$newline"*}" | while IFS= read -r line; do say "$line"; done
+    fault=$(tell_damage "$physical" "${lost%%"$newline"*}")
+    say "${fault%%"$newline"*}; ${fault#*"$newline"}"
     return 1
 }
 

@@ -8,10 +8,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::place::{checkout, executable, home, install, small, tree, uninstall};
+use super::place::{MOUNTS, checkout, executable, home, install, small, tree, uninstall};
 use crate::run::stage::{in_front, says, silent};
 use crate::world::World;
-use crate::world::ends::text;
+use crate::world::apart::{first_that_runs, this_test};
+use crate::world::ends::{left_out, text};
 
 fn with_small(world: &World, words: &[&str]) -> Command {
     let binary = small(world).display().to_string();
@@ -171,6 +172,22 @@ fn a_start_file_that_cannot_be_changed_is_named_before_anything_is_installed() {
     }
 }
 
+/// Where programs cannot be run, it is said before one lies there.
+#[test]
+fn a_place_where_nothing_runs_is_named() {
+    let Some(inside) = first_that_runs(&MOUNTS) else {
+        return left_out(this_test!(), "no mount namespace for this user");
+    };
+    let world = World::new();
+    let place = world.root().join("noexec");
+    fs::create_dir(&place).expect("directory");
+    let script = "mount -t tmpfs -o noexec none \"$0\" && \"$@\"; status=$?; [ -z \"$(ls \"$0\")\" ] && exit $status";
+    let mut command = world.command(inside[0]);
+    command.args(&inside[1..]).args(["sh", "-c", script]).arg(&place).arg(checkout("install/install.sh"));
+    let said = says(command.arg("--binary").arg(small(&world)).arg("--prefix").arg(place.join("x")), 73);
+    assert!(said.contains("cannot be run (mounted noexec?)") && said.contains("next:  choose another"), "{said}");
+}
+
 /// `tool` in front of the real one, which fails for this word.
 fn failing(world: &World, tool: &str, word: &str) -> OsString {
     let real = format!("/bin/{tool}");
@@ -197,7 +214,7 @@ fn what_breaks_in_the_middle_leaves_nothing_or_what_is_listed() {
     assert_eq!(tree(&home(&world)), before);
 
     // What an installation left that was killed goes with the next one.
-    let litter = home(&world).join(".local/bin/.locked-new.999999999.locked");
+    let litter = home(&world).join(".local/bin/locked-new.999999999.locked");
     executable(&litter, "");
     says(&mut with_small(&world, &[]), 0);
     assert!(!litter.exists());
@@ -230,7 +247,7 @@ fn the_script_by_itself_takes_an_archive_and_nothing_that_happens_to_lie_there()
     }
 }
 
-/// From any directory, by a link, and with a CDPATH that would lead `cd` elsewhere.
+/// From any directory, by a link, and with a CDPATH that would lead `cd` elsewhere: so does every other script.
 #[test]
 fn it_finds_what_lies_beside_it_from_everywhere() {
     let world = World::new();
@@ -245,5 +262,9 @@ fn it_finds_what_lies_beside_it_from_everywhere() {
         says(&mut command, 0);
         says(world.command("sh").arg("share/locked/uninstall.sh").current_dir(home(&world).join(".local")), 0);
         assert!(tree(&home(&world)).is_empty());
+    }
+    for file in ["test", "release", "quickstart", "tools.sh", "install.sh", "uninstall.sh"] {
+        let text = fs::read_to_string(checkout("install").join(file)).expect(file);
+        assert!(!text.contains("cd \"$(dirname") || text.contains("unset CDPATH"), "{file}");
     }
 }

@@ -104,6 +104,15 @@ fn for_everybody_and_below_destdir_the_list_has_the_later_places() {
     let world = World::new();
     let small = small(&world).display().to_string();
     let stage = world.root().join("stage");
+    fs::create_dir(&stage).expect("directory");
+    // The root of the system, too, is a prefix; and the packager may name the directory in any way.
+    let link = world.work().join("link");
+    std::os::unix::fs::symlink(&stage, &link).expect("link");
+    says(install(&world, &["--binary", &small, "--prefix", "/"]).env("DESTDIR", "link"), 0);
+    assert!(stage.join("bin/locked").exists());
+    says(world.command(link.join("share/locked/uninstall.sh")).env("DESTDIR", &link), 0);
+    assert!(tree(&stage).is_empty());
+    fs::remove_dir(&stage).expect("removed");
     says(install(&world, &["--binary", &small, "--system"]).env("DESTDIR", &stage), 0);
     assert_eq!(fs::metadata(stage.join("usr/local/bin/locked")).expect("there").permissions().mode() & 0o777, 0o755);
     let manifest = fs::read_to_string(stage.join("usr/local/share/locked/manifest")).expect("manifest");

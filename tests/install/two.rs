@@ -5,8 +5,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
-use super::place::{home, install, small, tree};
+use super::place::{home, install, small, tree, uninstall};
 use crate::run::stage::{says, silent};
 use crate::world::World;
 
@@ -40,7 +41,6 @@ fn each_of_two_has_its_own_lines_and_takes_only_these_away() {
         installed(&world, &two);
         let both = tree(&home);
         installed(&world, &one);
-        installed(&world, &two);
         assert_eq!(tree(&home), both, "once each");
         for start in [".bashrc", ".profile", ".config/fish/conf.d/locked.fish"] {
             assert_eq!(blocks(&home.join(start)), 2, "{start}");
@@ -136,17 +136,34 @@ fn another_name_and_another_place() {
     assert!(!place("newer").exists() && place("new/bin/locked").exists());
 }
 
+/// Many at once: one of them wins, and what the others made for it goes with it.
+#[test]
+fn installations_at_the_same_time_leave_one_that_goes() {
+    let world = World::new();
+    let before = tree(&home(&world));
+    let binary = small(&world).display().to_string();
+    let started: Vec<_> = (0..5)
+        .map(|_| install(&world, &["--binary", &binary]).args(SHELLS).stderr(Stdio::null()).spawn().expect("runs"))
+        .collect();
+    for mut one in started {
+        assert!(one.wait().expect("ends").success());
+    }
+    says(&mut uninstall(&world), 0);
+    assert_eq!(tree(&home(&world)), before);
+}
+
 /// The folder of the shims, made for them; one that somebody had before; and one that other things lie in.
 #[test]
 fn the_folder_of_the_shims_goes_when_it_is_empty_and_ours() {
     let world = World::new();
     let before = tree(world.root());
     let data = home(&world).join("data");
-    for (variable, value, folder) in [
-        ("LOCKED_SHIMS_DIR", home(&world).join("a/b/shims"), home(&world).join("a/b/shims")),
-        ("XDG_DATA_HOME", data.clone(), data.join("locked/shims")),
+    let named = home(&world).join("a/b/shims");
+    for (variable, value, folder, how) in [
+        ("LOCKED_SHIMS_DIR", named.clone(), named, &[(false, false), (true, false)][..]),
+        ("XDG_DATA_HOME", data.clone(), data.join("locked/shims"), &[(false, true)]),
     ] {
-        for (had, by_hand) in [(false, false), (false, true), (true, false)] {
+        for &(had, by_hand) in how {
             if had {
                 fs::create_dir_all(&folder).expect("directory");
             }

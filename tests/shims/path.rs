@@ -104,7 +104,6 @@ fn what_was_installed_is_what_later_shells_and_the_program_mean() {
     let shells = ["bash", "zsh", "fish"];
     for (variables, folder) in [
         (vec![], "account/.local/share/locked/shims"),
-        (vec![("LOCKED_SHIMS_DIR", accounts.at("named").into_os_string())], "named"),
         (vec![("XDG_DATA_HOME", accounts.at("data").into_os_string())], "data/locked/shims"),
     ] {
         let folder = accounts.at(folder).display().to_string();
