@@ -223,13 +223,16 @@ find_tree() {
 }
 
 build() {
-    PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
+    PATH=$PATH:${CARGO_HOME:-${HOME-}/.cargo}/bin
     if ! command -v cargo >/dev/null 2>&1; then
         give_up 69 'cargo is missing, which builds it' \
             'install a Rust toolchain with rustup; or take a release: install.sh --archive FILE'
     fi
     say 'building (a first build takes some minutes)'
-    (cd "$root" && cargo build --release --locked --bin locked)
+    # For this machine, whatever else is built for on it.
+    if ! (cd "$root" && unset CARGO_BUILD_TARGET && cargo build --release --locked --bin locked </dev/null); then
+        give_up 69 'cargo could not build it, see above; nothing is installed' 'or take a release: install.sh --archive FILE'
+    fi
     # A relative target directory is meant from the checkout.
     binary=$(cd "$root" && cd "${CARGO_TARGET_DIR:-target}/release" && pwd -P)/locked
 }

@@ -12,7 +12,7 @@ use super::place::{MOUNTS, checkout, executable, home, install, small, tree, uni
 use crate::run::stage::{in_front, says, silent};
 use crate::world::World;
 use crate::world::apart::{first_that_runs, this_test};
-use crate::world::ends::{left_out, text};
+use crate::world::ends::{ends, left_out, text};
 
 fn with_small(world: &World, words: &[&str]) -> Command {
     let binary = small(world).display().to_string();
@@ -245,6 +245,31 @@ fn the_script_by_itself_takes_an_archive_and_nothing_that_happens_to_lie_there()
         assert!(by(shell, &["--", "--binary", &small], 64).contains("beside this script"));
         assert!(tree(&home(&world)).is_empty());
     }
+}
+
+/// From source: what cargo builds is installed, from wherever cargo puts it; and what it cannot build is not.
+#[test]
+fn a_checkout_is_built_or_nothing_is_installed() {
+    let world = World::new();
+    let tree_of = world.work().join("checkout");
+    fs::create_dir(&tree_of).expect("directory");
+    for part in ["install", "shims", "LICENSE", "Cargo.toml"] {
+        ends(world.command("cp").arg("-R").arg(checkout(part)).arg(&tree_of), 0);
+    }
+    let tools = world.root().join("tools");
+    let cargo = "#!/bin/sh\n[ -z \"${CARGO_BUILD_TARGET-}\" ] && [ -f Cargo.toml ] || exit 1\n\
+        out=${CARGO_TARGET_DIR:-target}/release; mkdir -p \"$out\"; cp \"$SMALL\" \"$out/locked\"\n";
+    let build = |status: i32| {
+        let mut command = world.command(tree_of.join("install/install.sh"));
+        command.env("PATH", in_front(&tools)).env("SMALL", small(&world)).env("CARGO_BUILD_TARGET", "another");
+        says(command.env("CARGO_TARGET_DIR", "built"), status)
+    };
+    executable(&tools.join("cargo"), "#!/bin/sh\nexit 101\n");
+    let said = build(69);
+    assert!(said.contains("could not build it") && tree(&home(&world)).is_empty(), "{said}");
+    executable(&tools.join("cargo"), cargo);
+    build(0);
+    assert!(tree_of.join("built/release/locked").exists() && home(&world).join(".local/bin/locked").exists());
 }
 
 /// From any directory, by a link, and with a CDPATH that would lead `cd` elsewhere: so does every other script.

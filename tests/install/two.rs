@@ -36,7 +36,7 @@ fn each_of_two_has_its_own_lines_and_takes_only_these_away() {
         fs::write(&bashrc, "export A=1").expect("written");
         fs::create_dir_all(home.join(".config/fish/conf.d")).expect("directory");
         let before = tree(&home);
-        let [one, two] = ["one", "it's two"].map(|name| world.root().join(name));
+        let [one, two] = ["one", "it's \\n [two]*"].map(|name| world.root().join(name));
         installed(&world, &one);
         installed(&world, &two);
         let both = tree(&home);

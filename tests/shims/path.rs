@@ -1,8 +1,9 @@
 //! `locked shims path` and the snippets for shells mean one folder, whatever the environment says.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -90,6 +91,21 @@ fn every_shell_puts_the_folder_on_path_that_the_program_names() {
         let path = line(accounts.command(shell).args(sourced(shell)), &[("LOCKED_SHIMS_DIR", named("missing"))]);
         let others = ["home", "account", "missing"].map(|place| accounts.at(place).display().to_string());
         assert!(others.iter().all(|place| !path.contains(place)), "{shell}: {path}");
+    }
+}
+
+/// A folder whose name is no UTF-8 is a folder.
+#[test]
+fn the_folder_is_printed_byte_for_byte() {
+    let world = World::new();
+    let folder = world.root().join(OsStr::from_bytes(b"not \xff UTF-8"));
+    fs::create_dir(&folder).expect("directory");
+    let output = ends(world.locked().args(["shims", "path"]).env("LOCKED_SHIMS_DIR", &folder), 0);
+    let named = output.stdout.strip_suffix(b"\n").expect("a line").to_vec();
+    assert_eq!(named, folder.as_os_str().as_bytes());
+    for shell in ["dash", "bash", "zsh"] {
+        let output = ends(world.command(shell).args(sourced(shell)).env("LOCKED_SHIMS_DIR", &folder), 0);
+        assert!(output.stdout.starts_with(&[&*named, b":"].concat()), "{shell}");
     }
 }
 
