@@ -35,5 +35,5 @@ foreach ($lockedDir in $LockedShims, '/usr/local/lib/locked/shims') {
     }
 }
 $env:PATH = $lockedPath -join $lockedSplit
-Remove-Variable -ErrorAction Ignore lockedName, lockedSplit, lockedPath, lockedHome, lockedDir
-Remove-Variable -ErrorAction Ignore LockedBin, LockedShims, LockedShimsDir
+Remove-Variable -ErrorAction Ignore 'lockedName', 'lockedSplit', 'lockedPath', 'lockedHome', 'lockedDir'
+Remove-Variable -ErrorAction Ignore 'LockedBin', 'LockedShims', 'LockedShimsDir'
