@@ -189,7 +189,7 @@ absolute() {
         case $part in
         '' | .) ;;
         ..)
-            if [ -d "$result/." ]; then result=$(cd "$result/.." && pwd -P); else result=${result%/*}; fi
+            if [ -d "$result/." ]; then result=$(cd -P "$result/.." && pwd -P); else result=${result%/*}; fi
             result=${result%/}
             ;;
         *) result=$result/$part ;;
