@@ -92,7 +92,7 @@ choose_prefix() {
     case $prefix in
     /) prefix= ;;
     /*) prefix=${prefix%/} ;;
-    *) prefix=$(cd "$prefix" 2>/dev/null && pwd) || give_up 69 "there is no such directory below $PWD" 'uninstall.sh --prefix DIR' ;;
+    *) prefix=$(cd -P "$prefix" 2>/dev/null && pwd -P) || give_up 69 "there is no such directory below $PWD" 'uninstall.sh --prefix DIR' ;;
     esac
 }
 
