@@ -5,6 +5,8 @@ mod agents;
 mod compat;
 mod figures;
 mod helpers;
+mod kept;
+mod keeping;
 mod pages;
 mod sessions;
 mod words;

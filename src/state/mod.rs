@@ -12,6 +12,7 @@ mod modes;
 #[cfg(not(unix))]
 mod other;
 mod place;
+mod post;
 #[cfg(unix)]
 mod unix;
 
@@ -23,6 +24,7 @@ use unix as platform;
 pub use directory::StateDir;
 pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};
 pub use modes::{Loose, Open, loose};
+pub use post::{Post, keeper_at, relieve, sweep_posts, wake};
 pub(crate) use platform::{Account, Acting, open_existing};
 
 /// Until the guard falls, this thread touches files as the owner of this directory of ours. None when it is not there.
