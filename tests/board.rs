@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod answers;
 mod compat;
 mod figures;
 mod helpers;
-mod kept;
 mod keeping;
+mod odd;
+mod kept;
 mod pages;
 mod sessions;
 mod words;

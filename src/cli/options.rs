@@ -145,9 +145,8 @@ pub(super) struct OnlyOptions {
 pub(super) fn reason(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("say why, in a few words"),
-        text if text.chars().any(char::is_control) || text.chars().count() > 200 => {
-            Err("one line of at most 200 characters")
-        }
+        // What is shown as it stands is what will be shown of it: nothing that controls, hides or reorders.
+        text if crate::store::shown(text) != text => Err("one line of at most 200 characters, each of which shows"),
         text => Ok(text.to_owned()),
     }
 }

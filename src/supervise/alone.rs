@@ -174,8 +174,7 @@ impl<'a, K: Keeping> Kept<'a, K> {
         loop {
             let wake = self.course.wake_at().unwrap_or(self.until);
             self.timer.set(Some(wake.min(self.until)))?;
-            let ready =
-                unix::wait_readable(&[self.anchor.as_fd(), self.notice.as_fd(), self.timer.as_fd()], None)?;
+            let ready = unix::wait_readable(&[self.anchor.as_fd(), self.notice.as_fd(), self.timer.as_fd()], None)?;
             if ready[2] {
                 self.timer.clear();
             }

@@ -169,7 +169,10 @@ fn where_nothing_lasts_it_is_refused_before_anything_is_held() {
     inside.args(&apart[1..]).args(["sh", "-c", script]).env("me", env!("CARGO_BIN_EXE_locked"));
     let said = says(inside.env("LOCKED_SESSION", session_name(1)), 64);
     assert!(said.starts_with("REFUSED: server:a server:b cannot be kept alive from here\n"), "{said}");
-    assert!(said.ends_with("next:  put it in front of all the work: locked -r server:a -r server:b COMMAND\n"), "{said}");
+    assert!(
+        said.ends_with("next:  put it in front of all the work: locked -r server:a -r server:b COMMAND\n"),
+        "{said}"
+    );
     assert_eq!(stage.status().len(), 0);
 }
 
@@ -236,7 +239,8 @@ fn after_max_hold_it_is_left_to_its_ttl_and_its_session_is_told() {
     assert_eq!((&left["state"], &left["kept_alive_by"]), (&"held".into(), &Value::Null), "{left}");
     let heard = agent.runs("\"$me\" -r server:a true");
     assert!(
-        heard.contains(") about server:a at ") && heard.contains("it was kept alive for 1 s, the most that max_hold allows"),
+        heard.contains(") about server:a at ")
+            && heard.contains("it was kept alive for 1 s, the most that max_hold allows"),
         "{heard}"
     );
 }

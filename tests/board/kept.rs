@@ -15,7 +15,8 @@ use crate::world::processes::lives;
 
 /// Runs each line that it is told in a shell of its own and says what that printed and how it ended. A shell's output ends
 /// when nobody has it open any more: whatever stays behind with it holds the agent up.
-const AGENT: &str = r#"$| = 1; while (my $line = <STDIN>) { chomp $line; my $out = `($line) 2>&1; :`; print $out, "=== $?\n"; }"#;
+const AGENT: &str =
+    r#"$| = 1; while (my $line = <STDIN>) { chomp $line; my $out = `($line) 2>&1; :`; print $out, "=== $?\n"; }"#;
 
 /// An agent that lives until it is killed or dropped.
 pub(super) struct Agent {

@@ -72,6 +72,11 @@ impl Stage {
         stage
     }
 
+    /// Over each of the stores, a database of this name on the server.
+    pub(crate) fn both(name: &str) -> [Self; 2] {
+        [Self::new(), Self::on_server(name)]
+    }
+
     /// Over a database of this name.
     pub(crate) fn on_server(name: &str) -> Self {
         cluster::shared().database(name);
