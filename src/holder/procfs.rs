@@ -197,6 +197,23 @@ mod tests {
     }
 
     #[test]
+    fn who_has_ended_has_although_nobody_has_waited_for_it() {
+        let processes = ProcFs::new();
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+        let started = processes.process(child.id()).expect("it is there").started;
+        assert!(!processes.has_ended(child.id(), started));
+        assert!(processes.has_ended(child.id(), started + 1), "the number is another process's");
+        drop(child.stdin.take());
+        let began = std::time::Instant::now();
+        while !processes.has_ended(child.id(), started) {
+            assert!(began.elapsed().as_secs() < 60, "it has ended, and is a zombie");
+            std::thread::yield_now();
+        }
+        child.wait().expect("waited");
+        assert!(processes.has_ended(child.id(), started));
+    }
+
+    #[test]
     fn we_see_ourselves_and_our_parent() {
         let processes = ProcFs::new();
         let ourselves = processes.process(processes.ourselves()).expect("we are there");

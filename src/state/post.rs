@@ -114,3 +114,37 @@ pub fn sweep_posts(state: &StateDir, limit: usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(directory: &Path) -> StateDir {
+        let path = directory.as_os_str().to_owned();
+        StateDir::open(&|name| (name == "LOCKED_STATE_DIR").then(|| path.clone())).expect("a state directory")
+    }
+
+    #[test]
+    fn a_post_has_one_keeper_and_who_is_relieved_sees_it() {
+        let directory = tempfile::tempdir().expect("directory");
+        let state = state(directory.path());
+        assert_eq!(keeper_at(&state, "a"), None);
+        relieve(&state, "a");
+        wake(&state, "a");
+        let first = Post::take(&state, "a").expect("taken");
+        assert_eq!((first.stands(), keeper_at(&state, "a")), (true, Some(std::process::id())));
+        let second = Post::take(&state, "a").expect("taken over");
+        assert_eq!((first.stands(), second.stands()), (false, true));
+        first.leave();
+        wake(&state, "a");
+        sweep_posts(&state, 10);
+        assert!(second.stands(), "who was relieved takes nothing away, and a post with a keeper is no litter");
+        relieve(&state, "a");
+        assert!(!second.stands());
+        let third = Post::take(&state, "a").expect("taken");
+        drop(third);
+        assert_eq!(keeper_at(&state, "a"), None, "its keeper is gone");
+        sweep_posts(&state, 10);
+        assert_eq!(std::fs::read_dir(directory.path().join("keep")).expect("there").count(), 0);
+    }
+}

@@ -150,7 +150,7 @@ impl<'a, K: Keeping> Kept<'a, K> {
         let (pid, started) = place.anchor;
         let anchor = Process::open(pid.cast_signed())?;
         // Order: looked at when we have a handle on it. A number that was used again meanwhile is another process.
-        if !tree::member(pid.cast_signed()).is_some_and(|member| member.started() == started) {
+        if tree::member(pid.cast_signed()).is_none_or(|member| member.started() != started) {
             return Err(io::Error::other("the process that it was to be kept for has ended"));
         }
         let (notice, timer) = (Notice::of(&place.watched)?, Timer::new()?);

@@ -13,7 +13,8 @@ use crate::world::board::uuid;
 /// The table below "Answers for programs": verb → fields.
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
     let readme = include_str!("../../README.md");
-    let part = readme.split("### Answers for programs").nth(1).expect("the part").split("\n## ").next().expect("its end");
+    let part =
+        readme.split("### Answers for programs").nth(1).expect("the part").split("\n##").next().expect("its end");
     let rows = part.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
         let mut cells = row.trim_matches('|').split('|');

@@ -84,7 +84,18 @@ fn moments_that_no_clock_has_are_shown_and_break_nothing() {
         ] {
             ends(world.locked_as(2).args(words), 0);
         }
-        assert!([0, 1].contains(&world.locked().args(["status", "--stalled", "1h"]).output().expect("it runs").status.code().expect("a status")));
+        assert!(
+            [0, 1].contains(
+                &world
+                    .locked()
+                    .args(["status", "--stalled", "1h"])
+                    .output()
+                    .expect("it runs")
+                    .status
+                    .code()
+                    .expect("a status")
+            )
+        );
         says(world.locked_as(2).args(["acquire", "server:b", "-n"]), 75);
     }
     silent(world.locked_as(1).args(["renew", "server:b"]));

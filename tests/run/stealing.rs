@@ -167,14 +167,14 @@ fn what_cannot_be_stolen_is_refused_with_the_reason() {
             ends(place.locked(2).args(["steal", "server:x", "--approved-by", "Maria"]).args(words), 64);
         }
     }
-        let said = says(
-            Place::embedded()
-                .locked(2)
-                .args(["--advisory", "steal", RESOURCE, "--reason", "x", "--approved-by", "y"])
-                .env("LOCKED_STORE", database("of_no_theft")),
-            78,
-        );
-        assert!(said.contains("no table") && said.contains("taking a live lock from its holder"), "{said}");
+    let said = says(
+        Place::embedded()
+            .locked(2)
+            .args(["--advisory", "steal", RESOURCE, "--reason", "x", "--approved-by", "y"])
+            .env("LOCKED_STORE", database("of_no_theft")),
+        78,
+    );
+    assert!(said.contains("no table") && said.contains("taking a live lock from its holder"), "{said}");
 }
 
 /// Its time would last for half an hour.
