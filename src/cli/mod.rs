@@ -22,6 +22,7 @@ mod held;
 mod history;
 mod hooks;
 mod init;
+mod keep_alive;
 mod ledger;
 mod options;
 mod out;

@@ -64,7 +64,7 @@ pub enum Verb {
     History(History),
     /// Hold resources for this session over several commands
     #[command(
-        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts'\n  locked acquire rotation:API_KEY --operation 'rotate it'"
+        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts' --keep-alive\n  locked acquire rotation:API_KEY --operation 'rotate it'"
     )]
     Acquire(Acquire),
     /// Give what this session holds a full TTL again
@@ -206,6 +206,10 @@ pub struct Acquire {
     /// How long it lives without a renew [default: 30m]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub ttl: Option<Duration>,
+    /// Have it renewed in the background while the process lives that this session's commands come from (an agent, a
+    /// person's shell), for max_hold at most; it is given back when that process ends
+    #[arg(long)]
+    pub keep_alive: bool,
     /// How long to wait [default: 30s]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub wait: Option<Duration>,

@@ -10,9 +10,9 @@ use crate::run::Context;
 use crate::store::StoreError;
 
 use super::out;
-use super::status::{Seen, look, objects, rows};
+use super::status::{Place, Seen, look, objects, rows};
 use super::verbs::Status;
-use super::world::{down, store_of};
+use super::world::down;
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -21,14 +21,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 const REDRAW: &str = "\x1b[H\x1b[2J";
 
 pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
-    let (state, mut store) = match store_of(context) {
+    let (place, mut store) = match Place::open(context) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
     let redraws = out::is_terminal() && !verb.json;
     let mut before: Option<String> = None;
     loop {
-        let looked = look(context, verb, &state, store.as_mut());
+        let looked = look(context, verb, &place, store.as_mut());
         match looked {
             // Who begins with a store that does not answer is told so; later it may come back.
             Err(error) if before.is_none() => return down(&error),

@@ -118,6 +118,12 @@ pub fn stdout_was_closed() -> bool {
     platform::at_start().closed[1]
 }
 
+/// Overwrites a variable in the environment that the kernel shows of this process, name and value: whoever looks for the
+/// processes that carry it does not take us for one. What was captured stays. Only while no other thread exists.
+pub fn wipe_variable(name: &str) {
+    platform::wipe_variable(name.as_bytes());
+}
+
 /// Lets this process wait for its children also where the caller ignores the end of theirs, which is inherited and
 /// would lose every status. The program gets the caller's way back. To be called after [`Invocation::capture`].
 pub fn heed_children() {

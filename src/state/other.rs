@@ -96,6 +96,11 @@ pub(super) fn identity(_metadata: &std::fs::Metadata) -> (u64, u64) {
     (0, 0)
 }
 
+/// Nobody can be seen to be relieved.
+pub(super) fn links(_metadata: &std::fs::Metadata) -> u64 {
+    1
+}
+
 /// Never got: who cannot be told apart by identity is not proven gone.
 pub(super) fn try_lock(_file: &File) -> io::Result<bool> {
     Ok(false)

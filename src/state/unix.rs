@@ -274,6 +274,11 @@ pub(super) fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
+/// How many names lead to it.
+pub(super) fn links(metadata: &std::fs::Metadata) -> u64 {
+    metadata.nlink()
+}
+
 /// Tries for the kernel lock on this open file description (`flock(2)`), which forked processes share: it falls when the
 /// last of them is gone.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {

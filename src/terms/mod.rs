@@ -25,6 +25,6 @@ pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
 pub use issue::{Issue, NoIssue};
 pub use quote::shell_quote;
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode, shows_as_itself};
-pub use said::{NotSaid, said, said_somehow, without_secrets};
+pub use said::{NotSaid, said, said_somehow, shows, without_secrets};
 pub use times::{Times, TimesError};
 pub use value::may_hold_a_secret;

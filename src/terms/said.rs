@@ -18,8 +18,20 @@ pub enum NotSaid {
     #[error("say why, in a few words")]
     Nothing,
     /// It is no line, or a long one.
-    #[error("one line of at most {LONGEST} characters")]
+    #[error("one line of at most {LONGEST} characters, each of which shows")]
     NoLine,
+}
+
+/// Does the character show as itself, where it stands? What controls a terminal (escape sequences begin so), and what reorders
+/// or hides its neighbours, does not.
+#[must_use]
+pub fn shows(character: char) -> bool {
+    let hidden = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    !character.is_control() && !hidden
 }
 
 /// A text that says something, on one line of at most 200 characters, without spaces around it and without secrets.
@@ -29,16 +41,16 @@ pub enum NotSaid {
 pub fn said(text: &str) -> Result<String, NotSaid> {
     match text.trim() {
         "" => Err(NotSaid::Nothing),
-        text if text.chars().any(char::is_control) || text.chars().count() > LONGEST => Err(NotSaid::NoLine),
+        text if !text.chars().all(shows) || text.chars().count() > LONGEST => Err(NotSaid::NoLine),
         text => Ok(without_secrets(text)),
     }
 }
 
-/// The same of a text that is taken as it comes: lines become one, control characters and the end of a long one are left out.
+/// The same of a text that is taken as it comes: lines become one, what does not show and the end of a long one are left out.
 #[must_use]
 pub fn said_somehow(text: &str) -> String {
     let letters = text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter });
-    let line: String = letters.filter(|letter| !letter.is_control()).collect();
+    let line: String = letters.filter(|letter| shows(*letter)).collect();
     without_secrets(line.trim()).chars().take(LONGEST).collect()
 }
 

@@ -134,7 +134,10 @@ fn give_back(world: &mut World<'_>, lease: &LeaseView) -> Result<bool, Exit> {
     let ended = if lease.explicit { Ended::Completed } else { Ended::Failed };
     let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
     match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
-        Release::Released => Ok(true),
+        Release::Released => {
+            world.keepers().relieve(world.session.id, std::slice::from_ref(&lease.resource));
+            Ok(true)
+        }
         Release::NotOurs => Ok(false),
     }
 }
