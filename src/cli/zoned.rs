@@ -122,7 +122,7 @@ mod tests {
         let change = Change { path: b"x".to_vec(), kind: Kind::Gone, blob: String::new(), before: Vec::new() };
         let day = 24 * 60 * 60;
         // Spells in seconds; when the commit was made and when it was written.
-        let table: [(&[(i64, Option<i64>)], i64, i64, bool); 9] = [
+        let table: [(&[Spell], i64, i64, bool); 9] = [
             (&[], 1_000, 1_000, false),
             (&[(1_000, Some(1_010))], 1_005, 1_005, true),
             (&[(1_000, Some(1_010))], 1_010 + day, 1_010 + day, true),

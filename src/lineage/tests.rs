@@ -59,6 +59,10 @@ fn elsewhere() -> Whereabouts {
     Whereabouts::Elsewhere("topic".to_owned())
 }
 
+fn nowhere() -> Whereabouts {
+    Whereabouts::Nowhere
+}
+
 fn unseen(ours: bool) -> Whereabouts {
     Whereabouts::OutOfSight { ours, way: Way::Pull { from: None, diverged: false } }
 }
@@ -169,10 +173,9 @@ fn every_row_of_the_table() {
 
 #[test]
 fn what_is_put_over_a_file_takes_back_one_s_own_versions_and_nobody_else_s() {
-    type Place = fn() -> Whereabouts;
-    let nowhere: Place = || Whereabouts::Nowhere;
+    type Places = &'static [(&'static str, fn() -> Whereabouts)];
     // Every link is ana's. What is put there is `a`; what it is put over, by whom, and where the newer ones are.
-    let table: [(&str, &str, &str, &[(&str, Place)], &str); 8] = [
+    let table: [(&str, &str, &str, Places, &str); 8] = [
         ("a>b@main", "b", "ben", &[("b", nowhere)], "read again b"),
         ("a>b@main", "b", "ana", &[("b", nowhere)], "go discarded b"),
         ("a>b@main", "b", "ben", &[("b", || Whereabouts::Behind)], "go"),

@@ -44,7 +44,7 @@ fn a_file_that_is_older_here_is_overwritten_by_nobody_and_the_newest_may_always_
     ];
     let before = std::fs::read(b.join(FILE)).expect("file");
     for words in lines {
-        assert_eq!(refused(&stage, 2, &b, words).contains("git "), true, "{words:?}");
+        assert!(refused(&stage, 2, &b, words).contains("git "), "{words:?}");
         assert_eq!(std::fs::read(b.join(FILE)).expect("file"), before, "{words:?}");
     }
     // Who takes it away puts nothing in its place, and the newest may come in any way that is seen.

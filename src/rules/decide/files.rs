@@ -12,6 +12,7 @@ use crate::rules::grammar::Line;
 use crate::rules::step::{LONGEST_PATH, Redirected, Step, is_known};
 use crate::rules::wanted::Filling;
 use crate::rules::{Asked, Change, Command, Leaves, Stdout, Via, Write, sops};
+use crate::shell;
 
 /// sops over there writes files over there: whoever holds the host may.
 pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants) {
@@ -57,6 +58,7 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
 /// Files that other programs write, and that the shell opens. The plan looks which of them are SOPS files.
 pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
     let mut opened: Vec<Opened<'_>> = step.redirected.iter().map(Opened::by_the_shell).collect();
+    opened.retain(|file| may_be_opened(&file.name, step));
     for writer in book.writers(step.name()) {
         let Some(line) = behind(writer.subcommand.as_ref(), line) else { continue };
         if !given(&writer.option, &line) || line.is_any_on(&writer.unless) {
@@ -64,36 +66,36 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         }
         wants.known = true;
         let filling = Filling { step, line: &line, caught: &[], env: command.env };
-        let files: Vec<Cow<'static, OsStr>> =
-            filling.words(&writer.files).iter().map(|file| Cow::Owned(file.to_os_string())).collect();
-        if !writer.into {
-            opened.extend(files.into_iter().map(|name| Opened { name, leaves: writer.leaves, source: None }));
-            continue;
-        }
-        let place = line.value("-t|--target-directory");
+        let files = filling.words(&writer.files);
+        let place = line.value("-t|--target-directory").filter(|_| writer.into);
         let by_option = place.is_some();
         let (place, sources) = match (place, files.split_last()) {
-            (Some(place), _) => (place.to_owned(), files.as_slice()),
-            (None, Some((place, sources))) => (place.to_os_string(), sources),
-            (None, None) => continue,
+            (Some(place), _) => (Some(place), files.as_slice()),
+            (None, Some((place, sources))) if writer.into => (Some(place.as_ref()), sources),
+            _ => (None, files.as_slice()),
+        };
+        // Words may be long; what no system opens is not copied.
+        let names: Vec<&OsStr> = sources.iter().map(AsRef::as_ref).filter(|name| may_be_opened(name, step)).collect();
+        let Some(place) = place else {
+            opened.extend(names.iter().map(|name| Opened::left(name, writer.leaves)));
+            continue;
         };
         if writer.leaves == Leaves::Gone {
-            opened.extend(sources.iter().cloned().map(|name| Opened { name, leaves: Leaves::Gone, source: None }));
+            opened.extend(names.iter().map(|name| Opened::left(name, Leaves::Gone)));
         }
-        if !may_be_opened(&place, step) {
+        if !may_be_opened(place, step) {
             continue;
         }
-        let into = by_option || sources.len() > 1 || may_be_a_directory(&place);
-        let sources: Vec<_> = sources.iter().filter(|source| may_be_opened(source, step)).collect();
-        let each = sources.iter().filter(|_| into);
-        opened.extend(each.map(|source| Opened::from(joined(&place, source), Some(source))));
+        let into = by_option || sources.len() > 1 || may_be_a_directory(place);
+        let each = names.iter().filter(|_| into);
+        opened.extend(each.map(|name| Opened::put(joined(place, name), Some(name))));
         if !by_option {
             // Several are copied into a directory, and none of them over it.
-            let source = sources.first().filter(|_| sources.len() == 1);
-            opened.push(Opened::from(place, source.copied()));
+            let source = names.first().filter(|_| sources.len() == 1);
+            opened.push(Opened::put(place.to_owned(), source.copied()));
         }
     }
-    opened.retain(|file| !file.name.is_empty() && may_be_opened(&file.name, step));
+    opened.retain(|file| !file.name.is_empty());
     wants.touched = opened.iter().map(|file| step.path(&file.name)).collect();
     if step.host.is_some() {
         return;
@@ -127,8 +129,12 @@ impl<'a> Opened<'a> {
         Self { name: Cow::Borrowed(&file.path), leaves, source: None }
     }
 
-    fn from(name: OsString, source: Option<&Cow<'_, OsStr>>) -> Self {
-        let source = source.filter(|source| is_known(source)).map(|source| source.to_os_string());
+    fn left(name: &OsStr, leaves: Leaves) -> Self {
+        Self { name: Cow::Owned(name.to_owned()), leaves, source: None }
+    }
+
+    fn put(name: OsString, source: Option<&OsStr>) -> Self {
+        let source = source.filter(|source| is_known(source)).map(OsStr::to_owned);
         Self { name: Cow::Owned(name), leaves: Leaves::Replaced, source }
     }
 }
@@ -136,7 +142,8 @@ impl<'a> Opened<'a> {
 /// Whether a system could open a file of this name. What a shell or a copier over there makes other words of may be one.
 fn may_be_opened(name: &OsStr, step: &Step<'_>) -> bool {
     let is_sign = |byte: &u8| matches!(byte, b'\t'..=b' ' | b'"'..=b'*' | b';' | b'<' | b'>' | b'?' | b'['..=b']' | b'`' | b'{'..=b'}');
-    let parts = || step.host.is_some() && name.as_encoded_bytes().iter().any(is_sign);
+    // Nothing is said of a longer script either.
+    let parts = || step.host.is_some() && name.len() <= shell::LONGEST && name.as_encoded_bytes().iter().any(is_sign);
     name.len() <= LONGEST_PATH || !is_known(name) || parts()
 }
 
