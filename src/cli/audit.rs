@@ -13,9 +13,10 @@ use crate::terms::{Scope, SessionId};
 
 use super::RunOptions;
 use super::findings::{self, line, object};
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::hooks::{no_git, pushes, told};
 use super::ledger::{self, Ledger, Unasked};
+use super::out::print;
 use super::verbs::AuditVerb;
 use super::zoned::{self, Entered};
 

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -24,6 +23,10 @@ use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
 
 /// The whole of `locked`, from the door to the exit.
 pub fn main(invocation: Invocation) -> Exit {
+    super::out::kept(entered(invocation))
+}
+
+fn entered(invocation: Invocation) -> Exit {
     // Without /proc (a bare chroot) the kernel still says what it executed; a read must not need more than that.
     let executed = || invocation.executed.as_ref().map(|path| FileId::of(&invocation.cwd.join(path)));
     let ourselves = match FileId::ourselves().or_else(|error| executed().unwrap_or(Err(error))) {
@@ -244,17 +247,6 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     }
 }
 
-/// Writes a verb's answer to standard output. A reader that went away is no fault of ours.
-pub(super) fn print(text: &str) -> Exit {
-    match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            report::say(&format!("locked: cannot write the answer: {error}"));
-            Exit::Code(exit::INTERNAL)
-        }
-        _ => Exit::OK,
-    }
-}
-
 /// Says a refusal and gives its status.
 pub(super) fn refuse(refusal: &report::Refusal, status: i32) -> Exit {
     report::say(&refusal.to_string());
@@ -264,8 +256,7 @@ pub(super) fn refuse(refusal: &report::Refusal, status: i32) -> Exit {
 /// clap's own words for help and version; a mistake is ours to refuse with our own status.
 fn misuse(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        let _nobody_may_listen = error.print();
-        return Exit::OK;
+        return super::out::told(error.print()).map_or_else(|exit| exit, |()| Exit::OK);
     }
     let _nobody_may_listen = error.print();
     Exit::Code(exit::USAGE)

@@ -13,7 +13,8 @@ use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Renew
 use crate::terms::{Resource, SessionId};
 
 use super::RunOptions;
-use super::front::{print, refuse};
+use super::front::refuse;
+use super::out::print;
 use super::rotation;
 use super::verbs::{Named, ReleaseVerb};
 use super::world::World;

@@ -24,6 +24,7 @@ mod hooks;
 mod init;
 mod ledger;
 mod options;
+mod out;
 mod overruled;
 mod restore;
 mod rotation;

@@ -198,7 +198,7 @@ pub struct Acquire {
     #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
     pub resources: Vec<ResourceName>,
     /// What the hold is for
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = super::options::operation)]
     pub operation: Option<String>,
     /// The issue that it is for: when that is closed, or nobody can say, nothing is held (79, 80)
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]

@@ -13,6 +13,7 @@ mod checkouts;
 mod cron;
 mod files;
 mod finding;
+mod folder;
 mod hash;
 mod hooks;
 mod keys;

@@ -12,6 +12,7 @@ mod modes;
 #[cfg(not(unix))]
 mod other;
 mod place;
+mod prospect;
 #[cfg(unix)]
 mod unix;
 

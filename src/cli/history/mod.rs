@@ -15,7 +15,8 @@ use crate::report::{day_and_time, misuse, rough_span};
 use crate::run::Context;
 use crate::store::{HistoryFilter, PastLease, Store, StoreError};
 
-use super::front::{print, refuse};
+use super::front::refuse;
+use super::out::print;
 use super::table::table;
 use super::verbs::History;
 use super::world::{CALL, down, store_of};

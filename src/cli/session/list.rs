@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
-use crate::cli::front::print;
+use crate::cli::out::print;
 use crate::cli::table::table;
 use crate::cli::verbs::ListVerb;
 use crate::cli::world::{CALL, World};

@@ -18,7 +18,7 @@ use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
 use super::RunOptions;
 use super::duty;
-use super::front::print;
+use super::out::print;
 use super::table::table;
 use super::verbs::Status;
 use super::world::{CALL, down, store_of};
