@@ -38,6 +38,7 @@ mod table;
 mod verbs;
 mod watch;
 mod world;
+mod zoned;
 
 pub use find::Front;
 pub use front::main;

@@ -29,7 +29,7 @@ mod words;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Via, Write};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use set::Set;
 pub use sops::{LineEnds, hint};

@@ -36,6 +36,16 @@ fn a_word_reaches_the_holder_at_its_next_command_and_once() {
         assert!(heard(&world, 1, &["acquire", "server:c"]).contains("I need it"), "a grant of `acquire` brings it too");
         silent(world.locked_as(2).args(ping));
         assert_eq!(heard(&world, 1, &["-q", "-r", "server:b", "true"]), "", "quiet is quiet");
+        // Whatever takes a lease brings it: nobody else will say it again.
+        silent(world.locked_as(2).args(ping));
+        world.encrypted("a.sops.yaml", "a: 1\n", "yaml");
+        assert!(heard(&world, 1, &["adopt", "a.sops.yaml"]).ends_with(": I need it for the certificates\n"));
+        silent(world.locked_as(2).args(ping));
+        let work = world.work();
+        for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "x"]] {
+            world.git(&work, args);
+        }
+        assert!(heard(&world, 1, &["hooks", "install"]).ends_with(": I need it for the certificates\n"));
         silent(world.locked_as(2).args(["status", "--ping", "server:a"]));
         assert!(heard(&world, 1, &["release", "server:a"]).ends_with("please release it as soon as you can\n"));
     }
