@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("canary", &["rules"]),
     ("audit", &["canary", "exit", "git", "naming", "terms"]),
     ("hooks", &["git", "terms"]),
+    ("agents", &["program", "state", "terms"]),
     ("state", &["clock", "store", "terms"]),
     ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
@@ -68,6 +69,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "agents",
             "audit",
             "hooks",
             "config",

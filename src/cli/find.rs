@@ -24,12 +24,12 @@ const VERBS: [&str; 20] = [
     "doctor",
     "help",
     "adopt",
+    "agents",
     // Reserved by the design for later versions.
     "init",
     "audit",
     "session",
     "hooks",
-    "agents",
 ];
 const MORE_VERBS: [&str; 2] = ["config", "store"];
 

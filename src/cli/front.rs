@@ -182,9 +182,9 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         return Exit::Code(exit::USAGE);
     }
     let words = named(args);
-    // A variable that makes no sense is what the doctor is to find.
+    // A variable that makes no sense is what the doctor is to find, and stands in the way of no agent.
     let definition = match super::find::verb(args) {
-        Some(word) if word == "doctor" => without_twins(Line::command()),
+        Some(word) if word == "doctor" || word == "agents" => without_twins(Line::command()),
         _ => without_overruled(Line::command(), &words, &context),
     };
     let parsed = definition.try_get_matches_from(words).and_then(|matches| {
@@ -237,6 +237,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
         Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
+        Verb::Agents(verb) => super::agents::agents(&context, &line.options, &verb.verb),
         Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
         Verb::Init(verb) => super::init::init(&context, verb),
         Verb::Completions(verb) => super::completions::completions(&context, verb),

@@ -39,7 +39,8 @@ impl<'a> World<'a> {
             .unwrap_or_else(|exit| exit)
     }
 
-    fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
+    /// Opens everything.
+    pub(super) fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
         let settings = run::settings_here(context)?;
         let session = run::session(context, session, &settings).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let (state, store) = store_of(context)?;

@@ -1,0 +1,138 @@
+//! `locked agents check`: what the hooks of agents call. An agent says what it is about to do; we say nothing, or why not and
+//! what to do instead.
+//!
+//! What is no call that we know stops nothing: it is noted for `doctor`, and the status is 0. What would lock something and
+//! cannot be decided (the store is down, settings cannot be followed) is denied, as the wrapper would refuse it.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::io::{IsTerminal as _, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use crate::agents::{self, Agent, Answer, Call, Event, Judgement, NoCall};
+use crate::clock::Clock as _;
+use crate::config::Shelf;
+use crate::exit::{self, Exit};
+use crate::report;
+use crate::run::{Account, Context, env_of};
+use crate::state::StateDir;
+
+use super::{command, files, start};
+use crate::cli::RunOptions;
+use crate::cli::front::{print, refuse};
+use crate::cli::verbs::CheckCallVerb;
+
+/// Nobody says more (bytes).
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// Names the agent's session for which `LOCKED_SESSION` was exported: below it another agent may be started, which inherits
+/// both, and is not that session.
+pub(super) const EXPORTED_FOR: &str = "LOCKED_AGENT_SESSION";
+
+pub(super) fn check(context: &Context, options: &RunOptions, verb: &CheckCallVerb) -> Exit {
+    if std::io::stdin().is_terminal() {
+        let what = "this is what an agent's hooks call, with JSON on standard input";
+        return refuse(&report::misuse(what, "locked agents install"), exit::USAGE);
+    }
+    let agent = Agent::named(&verb.agent).unwrap_or(Agent::Claude);
+    let call = match told().and_then(|told| Call::read(&told)) {
+        Ok(call) => call,
+        Err(why) => {
+            unread(context, why);
+            return Exit::OK;
+        }
+    };
+    let context = during(context, agent, &call);
+    let (answer, said) = report::overhear(|| answered(&context, options, &call));
+    match answer.unwrap_or_else(|_| refused(&call, &said)).and_then(|answer| answer.json()) {
+        Some(answer) => print(&answer.to_string()),
+        None => Exit::OK,
+    }
+}
+
+fn told() -> Result<Vec<u8>, NoCall> {
+    let mut told = Vec::new();
+    let read = std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut told);
+    match read {
+        Err(_) => Err(NoCall::Unreadable),
+        Ok(length) if length as u64 > LONGEST => Err(NoCall::TooLong),
+        Ok(_) => Ok(told),
+    }
+}
+
+fn unread(context: &Context, why: NoCall) {
+    if let Ok(state) = StateDir::open(&env_of(context)) {
+        agents::note_unread(&state, why, context.clock.wall_ms());
+    }
+}
+
+/// None where nothing is said. An error has been said.
+fn answered(context: &Context, options: &RunOptions, call: &Call) -> Result<Option<Answer>, Exit> {
+    let judgement = match &call.event {
+        Event::Start => return start::start(context, call).map(|text| Some(Answer::Start(text))),
+        Event::End => {
+            start::end(context, options)?;
+            return Ok(None);
+        }
+        Event::Command(line) => command::judge(context, options, line)?,
+        Event::Files(tool, touched) => files::judge(context, options, tool, touched)?,
+        Event::Other => Judgement::Pass,
+    };
+    Ok(Some(Answer::Tool(judgement)))
+}
+
+/// What was said as a refusal, for who asked.
+fn refused(call: &Call, said: &[String]) -> Option<Answer> {
+    let words = ["BLOCKED: ", "REFUSED: ", "QUARANTINED: "];
+    let refusal = said.iter().find(|text| words.iter().any(|word| text.starts_with(word)));
+    let text = refusal.cloned().unwrap_or_else(|| said.join("\n"));
+    match call.event {
+        Event::Command(_) | Event::Files(..) if !text.is_empty() => Some(Answer::Tool(Judgement::Deny(text))),
+        Event::Start => Some(Answer::Start(format!("The board of locked cannot be shown now.\n{text}"))),
+        _ => None,
+    }
+}
+
+/// The world as the agent's commands find it: where it works, and under which session. What its commands get as a variable
+/// its hooks are told as `session_id`.
+fn during(context: &Context, agent: Agent, call: &Call) -> Context {
+    let mut invocation = context.invocation.clone();
+    if let Some(cwd) = call.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
+        invocation.cwd.clone_from(cwd);
+    }
+    let exported_for = invocation.var(EXPORTED_FOR);
+    let another = exported_for.is_some_and(|of| of != OsStr::new(&call.session));
+    // Codex gives its commands the environment that it has itself, and so another's session; who asks is who writes.
+    if another && agent == Agent::Claude {
+        without(&mut invocation.env, "LOCKED_SESSION");
+    }
+    if !call.session.is_empty() {
+        let variable = agent.session_variable();
+        without(&mut invocation.env, variable);
+        invocation.env.push(OsString::from(format!("{variable}={}", call.session)));
+    }
+    Context {
+        invocation,
+        clock: context.clock.clone(),
+        voice: context.voice,
+        ourselves: context.ourselves,
+        account: Account::default(),
+        store: context.store.clone(),
+        advisory: context.advisory,
+        shim: None,
+        session: context.session,
+        shelf: Shelf::default(),
+    }
+}
+
+fn without(env: &mut Vec<OsString>, name: &str) {
+    let names =
+        |entry: &OsString| entry.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
+    env.retain(|entry| !names(entry));
+}
+
+/// A path of the agent's, absolute.
+pub(super) fn absolute(context: &Context, path: &std::path::Path) -> PathBuf {
+    context.invocation.cwd.join(path)
+}

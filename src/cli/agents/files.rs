@@ -1,0 +1,197 @@
+//! Files that an agent is about to write with a tool of its own. The rules are asked as for a program that writes the file;
+//! of a SOPS file the tool may only write what is plaintext already, or not there, while the session holds its lease.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::agents::{Brings, Judgement, Touch};
+use crate::audit;
+use crate::canary::{self, Document, Format, Kind};
+use crate::exit::Exit;
+use crate::naming::{Local, Namer, Target};
+use crate::plan::{self, HoldPlan, Plan};
+use crate::report::{self, ByHand, Refusal};
+use crate::rules::{Book, Command, Policy, Stale};
+use crate::run::{self, Context, env_of};
+use crate::store::{LeaseState, LeaseView};
+use crate::terms::{Resource, may_hold_a_secret, shell_quote};
+
+use super::check::absolute;
+use super::hold::{self, Wanted};
+use crate::cli::RunOptions;
+use crate::cli::world::{CALL, World};
+
+pub(super) fn judge(context: &Context, options: &RunOptions, tool: &str, touched: &[Touch]) -> Result<Judgement, Exit> {
+    let mut told = Vec::new();
+    for touch in touched {
+        match one(context, options, tool, touch)? {
+            Judgement::Pass => {}
+            Judgement::Told(text) => told.push(text),
+            deny @ Judgement::Deny(_) => return Ok(deny),
+        }
+    }
+    Ok(if told.is_empty() { Judgement::Pass } else { Judgement::Told(told.join("\n")) })
+}
+
+fn one(context: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Result<Judgement, Exit> {
+    let path = absolute(context, &touch.path);
+    let env = env_of(context);
+    // As it is asked for a program that writes this file, or takes it away.
+    let name = if touch.brings == Brings::Nothing { "rm" } else { "tee" };
+    let args = [path.clone().into_os_string()];
+    let command =
+        Command { name: OsStr::new(name), args: &args, cwd: &context.invocation.cwd, env: &env, stdout: None };
+    let (class, book) = run::classified(context, &command, &[])?;
+    let said = run::said_scope(context);
+    let mut namer = Namer::new(Local::Make, &env).heeding(&said);
+    let drawn = plan::draw(class, &[], &context.invocation.cwd, &run::world(context, &book, &env), &mut namer);
+    let plan = match drawn.map_err(|error| run::refuse_unnamed(&error))? {
+        Plan::Hold(plan) => Some(*plan),
+        Plan::PassThrough { .. } => None,
+    };
+    let target = match plan.as_ref().and_then(|plan| plan.files.first()) {
+        Some(file) => Some(file.target.clone()),
+        None if touch.brings != Brings::Nothing && audit::demands(&path) && !plan::is_safe(&path, &book) => {
+            Some(namer.name(&path).map_err(|error| run::refuse_unnamed(&error))?)
+        }
+        None => None,
+    };
+    let shared = shared(context, &mut namer, &book, plan.as_ref(), &path, touch)?;
+    if target.is_none() && shared.is_none() {
+        return Ok(Judgement::Pass);
+    }
+    let mut world = World::open(context, context.session)?;
+    if let Some(target) = target
+        && let Some(refusal) = against(&mut world, &target, &touch.brings)?
+    {
+        return Ok(Judgement::Deny(refusal.to_string()));
+    }
+    let Some((resources, ask, policy)) = shared else { return Ok(Judgement::Pass) };
+    let wanted = Wanted { resources, ask, policy: &policy, operation: operation(context, tool, &path) };
+    Ok(hold::hold(&mut world, options, wanted)?.map_or(Judgement::Pass, Judgement::Told))
+}
+
+type Shared = (Vec<Resource>, Vec<Resource>, Policy);
+
+/// What is to be held besides SOPS files: zones, and what rules name; by what stands in the file, and by what comes into it.
+fn shared(
+    context: &Context,
+    namer: &mut Namer<'_>,
+    book: &Book,
+    plan: Option<&HoldPlan>,
+    path: &Path,
+    touch: &Touch,
+) -> Result<Option<Shared>, Exit> {
+    let mut resources = plan.map_or_else(Vec::new, |plan| plan.by_rule.clone());
+    let mut ask = plan.map_or_else(Vec::new, |plan| plan.ask.clone());
+    let mut policy = plan.map(|plan| plan.policy.clone());
+    if let Brings::Whole(text) | Brings::Part(text) = &touch.brings {
+        for zone in plan::entered_with(path, text.as_bytes(), book) {
+            let name = zone.resource();
+            let scope = plan::scope_of(&name, &context.invocation.cwd, namer);
+            let resource = Resource { scope: scope.map_err(|error| run::refuse_unnamed(&error))?, name };
+            if zone.stale == Stale::Ask {
+                ask.push(resource.clone());
+            }
+            resources.push(resource);
+            policy = Some(policy.map_or_else(|| zone.policy.clone(), |policy| policy.and(zone.policy.clone())));
+        }
+    }
+    for list in [&mut resources, &mut ask] {
+        list.sort();
+        list.dedup();
+    }
+    Ok((!resources.is_empty()).then(|| (resources, ask, policy.unwrap_or_default())))
+}
+
+/// What stands in a SOPS file's place.
+enum There {
+    Nothing,
+    Plain,
+    Sops(Option<Format>),
+}
+
+/// What speaks against writing this SOPS file so.
+fn against(world: &mut World<'_>, target: &Target, brings: &Brings) -> Result<Option<Refusal>, Exit> {
+    let resources: Vec<Resource> = target.resources().cloned().collect();
+    let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+    if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
+        return Ok(Some(report::left_bad(&shown(world.context, &target.path), bad)));
+    }
+    let good = |lease: &&LeaseView| matches!(lease.state, LeaseState::Held | LeaseState::Kept);
+    let mine = |lease: &&LeaseView| lease.session == world.session.id;
+    let of_file = live.iter().filter(|lease| lease.resource == target.resource).filter(good);
+    let (own, others): (Vec<&LeaseView>, Vec<&LeaseView>) = of_file.partition(mine);
+    let (held, holder) = (!own.is_empty(), others.first().copied());
+    let sound = matches!(brings, Brings::Whole(text) if canary::native(text.as_bytes()).is_ok());
+    let how = match (there(&target.path), brings) {
+        (_, Brings::Nothing) => (!held).then_some(ByHand::Removed),
+        (There::Sops(_), _) => (!(held && sound)).then_some(ByHand::Ciphertext),
+        (There::Plain | There::Nothing, _) => (!held).then_some(ByHand::Unheld),
+    };
+    Ok(how.map(|how| refusal(world, target, how, holder)))
+}
+
+fn there(path: &Path) -> There {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let Some(content) = is_file.then(|| std::fs::read(path).ok()).flatten() else { return There::Nothing };
+    match canary::sniff(&content) {
+        Kind::Sops(format) => {
+            let binary = canary::document::read(&content).is_ok_and(|document: Document| document.is_binary());
+            There::Sops((!binary).then_some(format))
+        }
+        _ => There::Plain,
+    }
+}
+
+/// The refusal, with the names as they can be pasted here.
+pub(super) fn refusal(world: &World<'_>, target: &Target, how: ByHand, holder: Option<&LeaseView>) -> Refusal {
+    let format = match there(&target.path) {
+        There::Sops(format) => format,
+        There::Plain | There::Nothing => by_name(&bare(&target.path)),
+    };
+    let types = match format {
+        Some(format) if by_name(&target.path) != Some(format) => {
+            format!(" --input-type {0} --output-type {0}", format.as_type())
+        }
+        _ => String::new(),
+    };
+    report::by_hand(how, &shown(world.context, &target.path), &target.resource, &types, holder)
+}
+
+/// The format by which sops opens a file of this name (`config.go`: `formatForPath`); none: as bytes.
+fn by_name(path: &Path) -> Option<Format> {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("yaml" | "yml") => Some(Format::Yaml),
+        Some("json") => Some(Format::Json),
+        Some("env") => Some(Format::Dotenv),
+        Some("ini") => Some(Format::Ini),
+        _ if path.file_name() == Some(OsStr::new(".env")) => Some(Format::Dotenv),
+        _ => None,
+    }
+}
+
+/// The name without what says that it is SOPS: `x.env.sops` is an `x.env`.
+fn bare(path: &Path) -> std::path::PathBuf {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("sops" | "enc" | "encrypted") => path.with_extension(""),
+        _ => path.to_owned(),
+    }
+}
+
+/// A path as it can be pasted where the agent works.
+fn shown(context: &Context, path: &Path) -> String {
+    let cwd = std::fs::canonicalize(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
+    let path = path.strip_prefix(&cwd).unwrap_or(path);
+    shell_quote(path.as_os_str().as_encoded_bytes())
+}
+
+/// What the others see of it.
+fn operation(context: &Context, tool: &str, path: &Path) -> String {
+    let file: OsString = path.strip_prefix(&context.invocation.cwd).unwrap_or(path).into();
+    match may_hold_a_secret(file.as_encoded_bytes()) {
+        true => tool.to_owned(),
+        false => format!("{tool} {}", crate::terms::percent_encode(file.as_encoded_bytes())),
+    }
+}
