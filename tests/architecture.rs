@@ -62,8 +62,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "doctor",
         &[
-            "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules", "run",
-            "shims", "state", "store", "terms",
+            "agents", "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules",
+            "run", "shims", "state", "store", "terms",
         ],
     ),
     (

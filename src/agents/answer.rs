@@ -34,15 +34,14 @@ impl Answer {
     /// The JSON on standard output; none where nothing is said.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
-        let (event, mut said) = match self {
+        let said = match self {
             Self::Tool(Judgement::Pass) => return None,
-            Self::Tool(Judgement::Told(text)) => ("PreToolUse", json!({"additionalContext": text})),
-            Self::Tool(Judgement::Deny(why)) => {
-                ("PreToolUse", json!({"permissionDecision": "deny", "permissionDecisionReason": why}))
-            }
-            Self::Start(text) => ("SessionStart", json!({"additionalContext": text})),
+            Self::Tool(Judgement::Told(text)) => json!({"hookEventName": "PreToolUse", "additionalContext": text}),
+            Self::Tool(Judgement::Deny(why)) => json!({
+                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": why,
+            }),
+            Self::Start(text) => json!({"hookEventName": "SessionStart", "additionalContext": text}),
         };
-        said["hookEventName"] = json!(event);
         Some(json!({"hookSpecificOutput": said}))
     }
 }

@@ -33,6 +33,9 @@ pub fn main(invocation: Invocation) -> Exit {
             return Exit::Code(exit::INTERNAL);
         }
     };
+    if let Some(sandbox) = report::Sandbox::of(&|name| invocation.var(name)) {
+        report::in_sandbox(sandbox);
+    }
     // Order: before anything else is read. Under another name than ours every byte is the program's.
     let stands_for = stands_for(&invocation, ourselves);
     let args = invocation.args.clone();

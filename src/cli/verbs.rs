@@ -347,11 +347,11 @@ pub struct Init {
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Only these checks: store, checkouts, state, spool, leases, session, settings, tools, keys, shims, path, around,
-    /// hooks, files
+    /// hooks, agents, files
     #[arg(value_name = "CHECK")]
     pub checks: Vec<String>,
     /// Mend what can be mended safely: modes of the state directory, shims that lead nowhere or are missing, what the store
-    /// has not heard, a hook that git passes over, files that nobody needs
+    /// has not heard, a hook that git passes over, calls of agents that were not understood, files that nobody needs
     #[arg(long)]
     pub fix: bool,
     /// Say only what is wrong

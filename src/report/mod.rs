@@ -4,6 +4,7 @@
 mod agent;
 mod refusal;
 mod rotation;
+mod sandbox;
 mod telling;
 mod time;
 mod waiting;
@@ -12,6 +13,7 @@ mod word;
 pub use agent::{ByHand, by_hand, left_bad, unseen};
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
+pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{
     died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later, no_lease,
     not_counted, settled, stuck, telling, unheard,
