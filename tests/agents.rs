@@ -3,6 +3,7 @@
 mod bench;
 mod broken;
 mod calls;
+mod ci;
 mod crowd;
 mod edits;
 mod settings;

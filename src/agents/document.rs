@@ -217,7 +217,7 @@ impl Reader<'_> {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
         let length = self.rest().iter().take_while(|&byte| is_part(byte)).count();
         let word = &self.text[self.at..self.at + length];
-        if serde_json::from_str::<serde_json::Value>(word).is_err() {
+        if serde_json::from_str::<serde::de::IgnoredAny>(word).is_err() {
             return Err(self.flaw("this is no value of JSON"));
         }
         self.at += length;

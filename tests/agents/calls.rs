@@ -71,7 +71,10 @@ fn a_line_is_judged_as_explain_judges_it() {
     let mut compared = 0;
     for case in lines.map(|case| filled(&case, &bench)) {
         let Some(line) = case["input"]["tool_input"]["command"].as_str() else { continue };
-        let output = bench.locked().args(["explain", "--json", "--", "bash", "-c", line]).output().expect("it runs");
+        let mut command = bench.locked();
+        command.args(["explain", "--json", "--", "bash", "-c", line]);
+        let output =
+            command.current_dir(case["input"]["cwd"].as_str().expect("a directory")).output().expect("it runs");
         let explained: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let locks = explained["decision"] == "lock";
         assert_eq!(locks, !case["answer"].is_null(), "{}: {explained}", case["name"]);

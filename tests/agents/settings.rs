@@ -177,7 +177,8 @@ fn a_project_has_files_of_its_own_and_status_tells_of_all() {
     put(&world, "{\"disableAllHooks\": true}");
     ends(world.locked().args(["agents", "install", "claude"]), 0);
     let said = text(&ends(world.locked().args(["agents", "status"]), 0).stdout);
-    assert!(said.lines().any(|line| line.starts_with("claude  user     off      whole")), "{said}");
+    let row = said.lines().find(|line| line.starts_with("claude  user")).expect("a row");
+    assert_eq!(row.split_whitespace().take(4).collect::<Vec<_>>(), ["claude", "user", "off", "whole"], "{said}");
     let said = text(&ends(world.locked().args(["doctor", "agents"]), 78).stdout);
     assert!(said.contains("Claude Code has all hooks switched off"), "{said}");
     ends(world.locked().args(["agents", "remove", "codex", "--project"]), 0);

@@ -47,7 +47,7 @@ fn a_session_is_named_for_its_commands_and_told_who_is_there() {
 #[test]
 fn an_agent_below_another_one_is_another_session() {
     let bench = Bench::new();
-    bench.write(".locked.toml", &format!("wait = \"50ms\"\n{}", bench.read(".locked.toml")));
+    bench.hurry();
     let (_, file) = start(&bench, 1, &[]);
     let [session, of] = ["LOCKED_SESSION", "LOCKED_AGENT_SESSION"].map(|name| (name, variable(&bench, &file, name)));
     let around = [(session.0, session.1.as_str()), (of.0, of.1.as_str())];
