@@ -7,6 +7,9 @@ use std::ffi::OsStr;
 use std::path::Component;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use super::step::LONGEST_PATH;
+
 /// What follows the first `from` bytes. `from` is a place right behind an ASCII character.
 #[cfg(unix)]
 pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
@@ -30,14 +33,15 @@ pub(crate) fn tail(argument: &OsStr, from: usize) -> Cow<'_, OsStr> {
 pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
     let cwd = if typed.as_bytes().first() == Some(&b'/') { b"" } else { cwd.as_os_str().as_bytes() };
-    let mut path = Vec::with_capacity(cwd.len() + typed.len() + 2);
-    for part in [cwd, typed.as_bytes()].into_iter().flat_map(|bytes| bytes.split(|&byte| byte == b'/')) {
+    let mut path = Vec::with_capacity(cwd.len() + typed.len().min(LONGEST_PATH) + 2);
+    for part in [cwd, typed.as_bytes()].into_iter().flat_map(parts) {
         match part {
-            b"" | b"." => {}
+            b"." => {}
             b".." => path.truncate(path.iter().rposition(|&byte| byte == b'/').unwrap_or_default()),
+            // What no system takes stays what no system takes, and is not copied.
             part => {
                 path.push(b'/');
-                path.extend_from_slice(part);
+                path.extend_from_slice(&part[..part.len().min(LONGEST_PATH + 1)]);
             }
         }
     }
@@ -45,6 +49,18 @@ pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
         path.push(b'/');
     }
     std::ffi::OsString::from_vec(path).into()
+}
+
+/// What stands between the slashes, where anything does.
+#[cfg(unix)]
+fn parts(mut path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let start = path.iter().position(|&byte| byte != b'/')?;
+        let rest = &path[start..];
+        let (part, behind) = rest.split_at(rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len()));
+        path = behind;
+        Some(part)
+    })
 }
 
 /// The same with what else paths begin with (`C:`).
@@ -80,10 +96,23 @@ mod tests {
             ("/a/./b/", "/a/b"),
             ("-", "/w/-"),
             ("", "/w"),
+            ("/", "/"),
+            ("//..//", "/"),
         ];
         for (typed, expected) in table {
             assert_eq!(cleaned(Path::new("/w"), OsStr::new(typed)).as_os_str(), expected, "{typed}");
         }
+    }
+
+    /// A typed path may be longer than any path, and come to a short one all the same.
+    #[cfg(unix)]
+    #[test]
+    fn a_part_that_no_system_takes_can_be_left_again() {
+        let huge = "x".repeat(1 << 20);
+        let long = |typed: &str| cleaned(Path::new("/w"), OsStr::new(typed)).as_os_str().len();
+        assert!((LONGEST_PATH + 1..LONGEST_PATH + 8).contains(&long(&huge)), "too long still");
+        assert_eq!(cleaned(Path::new("/w"), OsStr::new(&format!("{huge}/../f"))).as_os_str(), "/w/f");
+        assert_eq!(cleaned(Path::new("/w"), OsStr::new(&format!("{}f", "/".repeat(1 << 20)))).as_os_str(), "/f");
     }
 
     #[test]

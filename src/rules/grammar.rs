@@ -195,7 +195,8 @@ fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut
     let bytes = word.as_encoded_bytes();
     let next = || args.get(at).map(|value| Cow::Borrowed(value.as_os_str()));
     if bytes.starts_with(b"--") || level.single_dash {
-        let equals = bytes.iter().position(|&byte| byte == b'=');
+        // No option has a longer name, so that what stands behind is not looked at.
+        let equals = bytes.iter().take(LONGEST_NAME).position(|&byte| byte == b'=');
         let typed = &bytes[..equals.unwrap_or(bytes.len())];
         let name = level.named(Cow::Borrowed(typed));
         if let Some(equals) = equals {

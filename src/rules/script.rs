@@ -26,11 +26,25 @@ pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>,
     let parameters = known.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
     let script = shell::parse_in(text, &Surroundings { parameters, ..Surroundings::default() });
     let reader = Reader { around, env, texts: RefCell::default() };
-    let steps = script.commands.iter().map(|simple| {
+    let steps = script.commands.iter().flat_map(|simple| {
         let (input, input_from) = reader.input(&script, simple);
-        Step { input, input_from, ..reader.step(simple) }
+        let step = Step { input, input_from, ..reader.step(simple, Unset::Unknown) };
+        let without = reader.may_lack_words(simple).then(|| {
+            let words = reader.step(simple, Unset::Nothing);
+            Step { name: words.name, args: words.args, ..step.clone() }
+        });
+        [Some(step), without].into_iter().flatten()
     });
     Read { steps: steps.collect(), complete: script.complete }
+}
+
+/// What stands for a word that is an unquoted variable and nothing else, where nobody has set it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unset {
+    /// A word that only run time knows: a start-up file may set it.
+    Unknown,
+    /// No word at all, as the shell has it.
+    Nothing,
 }
 
 struct Reader<'a, 's> {
@@ -47,8 +61,8 @@ type Origin = (usize, usize);
 const PIPED: usize = usize::MAX;
 
 impl<'s> Reader<'_, 's> {
-    fn step(&self, simple: &Simple) -> Step<'s> {
-        let mut words = simple.words.iter().map(|word| self.word(word));
+    fn step(&self, simple: &Simple, unset: Unset) -> Step<'s> {
+        let mut words = simple.words.iter().flat_map(|word| self.fields(word, unset));
         let program = words.next().unwrap_or_default();
         let name = name_of(&program);
         let set = simple.assignments.iter().filter_map(|assignment| {
@@ -94,7 +108,7 @@ impl<'s> Reader<'_, 's> {
                     if let Some(text) = self.texts.borrow().get(&(at, PIPED)) {
                         return (Some(Rc::clone(text)), Vec::new());
                     }
-                    let step = self.step(before);
+                    let step = self.step(before, Unset::Unknown);
                     match piped::said(step.name(), &step.args) {
                         Said::Text(text) => return (Some(self.text((at, PIPED), || text)), Vec::new()),
                         Said::Files(files) => return (None, self.files(Some(before), files)),
@@ -129,6 +143,20 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
+    /// The words that a word becomes: `$OPTIONS` may hold several, or none.
+    fn fields(&self, word: &Word, unset: Unset) -> Vec<OsString> {
+        match (lone_variable(word).map(|name| self.value(name)), unset) {
+            (Some(Some(value)), _) => split(&value).map(os).collect(),
+            (Some(None), Unset::Nothing) => Vec::new(),
+            _ => vec![self.word(word)],
+        }
+    }
+
+    /// Whether a word of it is a variable that nobody set.
+    fn may_lack_words(&self, simple: &Simple) -> bool {
+        simple.words.iter().filter_map(lone_variable).any(|name| self.value(name).is_none())
+    }
+
     fn word(&self, word: &Word) -> OsString {
         os(self.bytes(word))
     }
@@ -159,6 +187,20 @@ impl<'s> Reader<'_, 's> {
         let value = self.around.variable(name, self.env)?;
         Some(value.as_encoded_bytes().to_vec())
     }
+}
+
+/// The variable that is the whole of a word and is split into words.
+fn lone_variable(word: &Word) -> Option<&[u8]> {
+    match word.parts() {
+        [Part::Variable { name, splits: true }] => Some(name),
+        _ => None,
+    }
+}
+
+/// A value's words, as a shell with its own `IFS` splits them; what stands for file names is marked so.
+fn split(value: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let words = value.split(|byte| b" \t\n".contains(byte)).filter(|word| !word.is_empty());
+    words.map(|word| if is_one_word(word) { word.to_vec() } else { [&[UNKNOWN], word].concat() })
 }
 
 /// It stays one word, and stands for itself.

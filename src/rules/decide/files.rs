@@ -12,6 +12,7 @@ use crate::rules::grammar::Line;
 use crate::rules::step::{LONGEST_PATH, Step, is_known};
 use crate::rules::wanted::Filling;
 use crate::rules::{Asked, Change, Command, Stdout, Via, Write, sops};
+use crate::shell;
 
 /// sops over there writes files over there: whoever holds the host may.
 pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants) {
@@ -114,7 +115,8 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
 /// Whether a system could open a file of this name. What a shell or a copier over there makes other words of may be one.
 fn may_be_opened(name: &OsStr, step: &Step<'_>) -> bool {
     let is_sign = |byte: &u8| matches!(byte, b'\t'..=b' ' | b'"'..=b'*' | b';' | b'<' | b'>' | b'?' | b'['..=b']' | b'`' | b'{'..=b'}');
-    let parts = || step.host.is_some() && name.as_encoded_bytes().iter().any(is_sign);
+    // Nothing is said of a longer script either.
+    let parts = || step.host.is_some() && name.len() <= shell::LONGEST && name.as_encoded_bytes().iter().any(is_sign);
     name.len() <= LONGEST_PATH || !is_known(name) || parts()
 }
 
