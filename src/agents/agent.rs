@@ -139,11 +139,15 @@ impl Agent {
         })
     }
 
-    /// Our hooks, which call `locked` by this word.
-    pub(super) fn hooks(self, locked: &str) -> Vec<Hook> {
+    /// Our hooks, which call `locked` by this word. In the files of a project they say nothing where there is no `locked`.
+    pub(super) fn hooks(self, level: Level, locked: &str) -> Vec<Hook> {
+        let there = match level {
+            Level::User => String::new(),
+            Level::Project => format!("! command -v {locked} >/dev/null || "),
+        };
         let command = match self {
-            Self::Claude => format!("{locked} agents check"),
-            Self::Codex => format!("{locked} agents check codex"),
+            Self::Claude => format!("{there}{locked} agents check"),
+            Self::Codex => format!("{there}{locked} agents check codex"),
         };
         let hook = |event: &str, matcher: Option<&str>, timeout| Hook {
             event: event.to_owned(),

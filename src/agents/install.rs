@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use super::AgentsError;
-use super::agent::{Agent, Place};
+use super::agent::{Agent, Level, Place};
 use super::block::{self, Block};
 use super::file::Kept;
-use super::settings::{EMPTY, Settings, is_whole};
+use super::settings::{EMPTY, Settings, called, is_whole};
 
 /// What was done about one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +43,27 @@ impl Done {
 pub struct Standing {
     /// The hooks: `whole`, `partial`, `absent`, `off` (the settings switch all hooks off).
     pub hooks: &'static str,
-    /// By which commands they call us.
+    /// The hooks' commands.
     pub commands: Vec<String>,
+    /// The words by which these call us: paths, or names for PATH.
+    pub called: Vec<String>,
     /// The block: `whole`, `other` (of another version), `absent`.
     pub block: &'static str,
 }
 
-/// Puts hooks and block there. `locked` is the word by which the hooks call us. Nothing is written before both files could
-/// be read.
+/// Puts hooks and block there. `locked` is the word by which the hooks call us. Nothing is written before both files could be
+/// read.
 ///
 /// # Errors
 /// A file cannot be read as what it is, or not be written.
-pub fn install(agent: Agent, place: &Place, locked: &str) -> Result<Vec<(PathBuf, Done)>, AgentsError> {
+pub fn install(agent: Agent, level: Level, place: &Place, locked: &str) -> Result<Vec<(PathBuf, Done)>, AgentsError> {
     let [settings, instructions] = files(place)?;
     let text = settings.text.as_deref();
     // An empty file is one that somebody has only begun.
     let base = text.filter(|text| !text.trim().is_empty()).unwrap_or(EMPTY);
     let read = Settings::read(base, &settings.path)?;
     let had = !read.ours().is_empty();
-    let hooks = read.with(&agent.hooks(locked), &settings.path)?;
+    let hooks = read.with(&agent.hooks(level, locked), &settings.path)?;
     let told = instructions.text.as_deref().unwrap_or_default();
     let before = block::look(told, &instructions.path)?;
     let block = block::with(told, &instructions.path)?;
@@ -120,12 +122,13 @@ pub fn standing(agent: Agent, place: &Place) -> Result<Standing, AgentsError> {
     let mut commands: Vec<String> = ours.into_iter().map(|hook| hook.command).collect();
     commands.sort();
     commands.dedup();
+    let called = commands.iter().filter_map(|command| called(command)).map(str::to_owned).collect();
     let block = match block::look(instructions.text.as_deref().unwrap_or_default(), &instructions.path)? {
         Block::Absent => "absent",
         Block::Whole => "whole",
         Block::Other => "other",
     };
-    Ok(Standing { hooks, commands, block })
+    Ok(Standing { hooks, commands, called, block })
 }
 
 fn files(place: &Place) -> Result<[Kept; 2], AgentsError> {

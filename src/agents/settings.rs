@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::AgentsError;
-use super::agent::{Agent, Hook};
+use super::agent::{Agent, Hook, Level};
 use super::document::{self, Node};
 use super::edit::{Style, put, take};
 
@@ -119,7 +119,8 @@ impl<'a> Settings<'a> {
             for (group, node) in member.node.items().unwrap_or_default().iter().enumerate() {
                 let handlers = node.get("hooks").and_then(Node::items).unwrap_or_default();
                 for (handler, one) in handlers.iter().enumerate() {
-                    let Some(command) = one.get("command").and_then(Node::text).filter(|it| is_ours(it)) else {
+                    let Some(command) = one.get("command").and_then(Node::text).filter(|it| called(it).is_some())
+                    else {
                         continue;
                     };
                     let timeout = one.get("timeout").and_then(|it| self.text[it.span.clone()].parse().ok());
@@ -137,14 +138,12 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Whether a command is one that we put there, in whatever place `locked` was then.
-fn is_ours(command: &str) -> bool {
-    let called = [" agents check", " agents check codex"].iter().find_map(|end| command.strip_suffix(end));
-    called.is_some_and(|called| {
-        let program = called.trim_matches(['\'', '"']);
-        let name = Path::new(program).file_name().unwrap_or_default();
-        crate::program::is_our_name(name)
-    })
+/// The word by which a command that we have put there calls `locked`, wherever that was then; none: it is not ours.
+pub(super) fn called(command: &str) -> Option<&str> {
+    let rest = [" agents check", " agents check codex"].iter().find_map(|end| command.strip_suffix(end))?;
+    let quoted = rest.starts_with('\'') && rest.ends_with('\'') && rest.len() > 1;
+    let word = if quoted { &rest[1..rest.len() - 1] } else { rest.rsplit(' ').next().unwrap_or(rest) };
+    crate::program::is_our_name(Path::new(word).file_name()?).then_some(word)
 }
 
 fn added(text: &str, hook: &Hook, path: &Path) -> Result<String, AgentsError> {
@@ -169,5 +168,5 @@ pub(super) fn is_whole(agent: Agent, there: &[Hook]) -> bool {
         plain.sort();
         plain
     };
-    plain(there) == plain(&agent.hooks("locked"))
+    plain(there) == plain(&agent.hooks(Level::Project, "locked"))
 }

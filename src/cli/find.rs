@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 
 use super::options::OnlyOptions;
 
-/// Every word that is a verb now or will be: none of them is ever taken for a program.
+/// Every word that is a verb: none of them is ever taken for a program.
 const VERBS: [&str; 20] = [
     "run",
     "status",
@@ -25,7 +25,6 @@ const VERBS: [&str; 20] = [
     "help",
     "adopt",
     "agents",
-    // Reserved by the design for later versions.
     "init",
     "audit",
     "session",

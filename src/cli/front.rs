@@ -17,7 +17,7 @@ use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
 use crate::terms::{ResourceName, SessionId};
 
-use super::find::{Front, find, is_verb};
+use super::find::{Front, find};
 use super::options::{OnlyOptions, RunOptions};
 use super::overruled::{without_overruled, without_twins};
 use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
@@ -172,18 +172,6 @@ fn by_hand(context: &Context, typed: &RunOptions) -> Result<Vec<ResourceName>, E
 }
 
 fn verb(mut context: Context, args: &[OsString]) -> Exit {
-    if let Some(word) = args.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
-        && is_verb(word)
-        && super::definition().find_subcommand(word).is_none()
-        && word != "help"
-    {
-        let what = format!("`locked {}` is not in this version yet", word.display());
-        report::say(
-            &report::misuse(&what, &format!("for a program of that name: locked run -- {}", word.display()))
-                .to_string(),
-        );
-        return Exit::Code(exit::USAGE);
-    }
     let words = named(args);
     // A variable that makes no sense is what the doctor is to find, and stands in the way of no agent.
     let definition = match super::find::verb(args) {

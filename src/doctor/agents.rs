@@ -60,7 +60,7 @@ fn hooks(patient: &Patient<'_>, agent: Agent) -> Option<Finding> {
                 );
             }
             Ok(standing) if standing.hooks == "whole" => {
-                return Some(match standing.commands.iter().find(|command| !is_there(patient, command)) {
+                return Some(match standing.called.iter().find(|word| !is_there(patient, word)) {
                     Some(_) => Finding::fault(
                         "agents.gone",
                         format!("the hooks of {} call a locked that is not there", agent.name()),
@@ -87,9 +87,8 @@ fn hooks(patient: &Patient<'_>, agent: Agent) -> Option<Finding> {
     })
 }
 
-/// Whether the program of a hook's command is there.
-fn is_there(patient: &Patient<'_>, command: &str) -> bool {
-    let word = command.split(" agents check").next().unwrap_or_default().trim_matches('\'');
+/// Whether what a hook calls is there.
+fn is_there(patient: &Patient<'_>, word: &str) -> bool {
     if word.contains('/') {
         return Path::new(word).is_file();
     }

@@ -146,3 +146,54 @@ fn a_state_directory_that_a_sandbox_closes_is_told_with_the_setting_that_opens_i
         assert!(said.contains("next:  ") && said.contains(&setting), "{said}");
     }
 }
+
+/// The settings and the names of a file are those of its own repository, wherever the agent works.
+#[test]
+fn a_file_of_another_repository_is_judged_by_that_ones_settings() {
+    let bench = Bench::new();
+    let other = bench.world.work().join("other");
+    fs::create_dir(&other).expect("directory");
+    bench.world.git(&other, &["init", "-q"]);
+    let ask = |tool: &str, input: &serde_json::Value| {
+        let mut call = bench.call(1, "PreToolUse", tool, input);
+        call["cwd"] = json!(other);
+        bench.says_of(bench.locked().args(["agents", "check"]), call.to_string().as_bytes()).expect("an answer")
+    };
+    let edit = json!({"file_path": bench.path("secrets/x.yaml"), "new_string": "x"});
+    let why = super::bench::denial(&ask("Edit", &edit));
+    let root = bench.root().display().to_string();
+    assert!(why.contains(&format!("next:  in {root}: locked sops set secrets/x.yaml ")), "{why}");
+    let zone = json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"});
+    assert!(ask("Edit", &zone)["additionalContext"].as_str().is_some_and(|told| told.contains("zone:DB_GRANTS")));
+    assert_eq!(bench.world.status()[0]["scope"], "host/infra");
+}
+
+#[test]
+fn a_bypass_that_a_person_has_set_lets_through_and_is_told_of() {
+    let bench = Bench::new();
+    let edit = json!({"file_path": bench.path("secrets/x.yaml"), "new_string": "x"});
+    let call = bench.call(1, "PreToolUse", "Edit", &edit).to_string();
+    let ask = |reason: &str| {
+        let mut command = bench.locked();
+        command.args(["agents", "check"]).env("LOCKED_BYPASS", reason);
+        bench.says_of(&mut command, call.as_bytes()).expect("an answer")
+    };
+    super::bench::denial(&ask(" "));
+    let answer = ask("the store moves");
+    let told = answer["additionalContext"].as_str().expect("told");
+    assert!(
+        answer["permissionDecision"].is_null() && told.contains("bypassed (the store moves); the ledger knows"),
+        "{answer}"
+    );
+    let past = bench.world.history();
+    assert_eq!((&past[0]["resource"], &past[0]["operation"]), (&json!("agent:Edit"), &json!("agent Edit")));
+}
+
+/// A zone that asks for a person before anybody takes it over stays so when an agent holds it.
+#[test]
+fn a_zone_that_asks_is_held_as_one_that_asks() {
+    let bench = Bench::new();
+    bench.write(".locked.toml", "[[zone]]\nname = \"CRON\"\npaths = [\"cron.d/*\"]\nstale = \"ask\"\n");
+    bench.passes(1, "Write", &json!({"file_path": bench.path("cron.d/x"), "content": "y"}));
+    assert_eq!(bench.world.status()[0]["ask"], true);
+}

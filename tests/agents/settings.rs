@@ -158,7 +158,12 @@ fn a_project_has_files_of_its_own_and_status_tells_of_all() {
         serde_json::from_slice(&fs::read(world.work().join(".codex/hooks.json")).expect("hooks")).expect("JSON");
     let command = &settings["hooks"]["PreToolUse"][1];
     assert_eq!(command["matcher"], "apply_patch|Edit|Write");
-    assert_eq!(command["hooks"][0]["command"], "locked agents check codex", "what is committed is right everywhere");
+    // What is committed is right everywhere, and says nothing where there is no `locked`.
+    let line = command["hooks"][0]["command"].as_str().expect("a command");
+    assert_eq!(line, "! command -v locked >/dev/null || locked agents check codex");
+    let mut without = world.command("/bin/sh");
+    let silent = ends(without.args(["-c", line]).env("PATH", "/nowhere"), 0);
+    assert_eq!((text(&silent.stdout), text(&silent.stderr)), (String::new(), String::new()));
     let rules = fs::read_to_string(world.work().join("AGENTS.md")).expect("rules");
     let printed = text(&ends(world.locked().args(["agents", "install", "print"]), 0).stdout);
     assert_eq!(rules, format!("# Rules\n\n{printed}"));

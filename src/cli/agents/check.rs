@@ -14,9 +14,11 @@ use crate::agents::{self, Agent, Answer, Call, Event, Judgement, NoCall};
 use crate::clock::Clock as _;
 use crate::config::Shelf;
 use crate::exit::{self, Exit};
+use crate::invocation::Invocation;
 use crate::report;
-use crate::run::{Account, Context, env_of};
+use crate::run::{self, Account, Context, env_of};
 use crate::state::StateDir;
+use crate::terms::{Resource, ResourceName, Scope};
 
 use super::{command, files, start};
 use crate::cli::RunOptions;
@@ -45,7 +47,8 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &CheckCallVer
     };
     let context = during(context, agent, &call);
     let (answer, said) = report::overhear(|| answered(&context, options, &call));
-    match answer.unwrap_or_else(|_| refused(&call, &said)).and_then(|answer| answer.json()) {
+    let answer = unless_bypassed(&context, &call, answer.unwrap_or_else(|_| refused(&call, &said)));
+    match answer.and_then(|answer| answer.json()) {
         Some(answer) => print(&answer.to_string()),
         None => Exit::OK,
     }
@@ -82,6 +85,30 @@ fn answered(context: &Context, options: &RunOptions, call: &Call) -> Result<Opti
     Ok(Some(Answer::Tool(judgement)))
 }
 
+/// `LOCKED_BYPASS='reason'` in the agent's own environment lets through what is denied, and is told of: a person has set it
+/// where the agent was started.
+fn unless_bypassed(context: &Context, call: &Call, answer: Option<Answer>) -> Option<Answer> {
+    let (Some(Answer::Tool(Judgement::Deny(why))), Some(reason)) = (&answer, context.invocation.var("LOCKED_BYPASS"))
+    else {
+        return answer;
+    };
+    let reason: String = reason.to_string_lossy().chars().filter(|c| !c.is_control()).take(200).collect();
+    if reason.trim().is_empty() {
+        return answer;
+    }
+    let tool = match &call.event {
+        Event::Files(tool, _) => tool.as_str(),
+        _ => "Bash",
+    };
+    let resource = Resource { name: ResourceName::of("agent", tool.as_bytes()), scope: Scope::global() };
+    let told = match run::record_bypass(context, &reason, &format!("agent {tool}"), &[resource]) {
+        Ok(told) => told.to_owned(),
+        Err(error) => format!("nothing could be recorded: {error}"),
+    };
+    let what = why.lines().next().unwrap_or_default();
+    Some(Answer::Tool(Judgement::Told(format!("locked: let through, bypassed ({reason}); {told}: {what}"))))
+}
+
 /// What was said as a refusal, for who asked.
 fn refused(call: &Call, said: &[String]) -> Option<Answer> {
     let words = ["BLOCKED: ", "REFUSED: ", "QUARANTINED: "];
@@ -98,9 +125,6 @@ fn refused(call: &Call, said: &[String]) -> Option<Answer> {
 /// its hooks are told as `session_id`.
 fn during(context: &Context, agent: Agent, call: &Call) -> Context {
     let mut invocation = context.invocation.clone();
-    if let Some(cwd) = call.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
-        invocation.cwd.clone_from(cwd);
-    }
     let exported_for = invocation.var(EXPORTED_FOR);
     let another = exported_for.is_some_and(|of| of != OsStr::new(&call.session));
     // Codex gives its commands the environment that it has itself, and so another's session; who asks is who writes.
@@ -112,6 +136,18 @@ fn during(context: &Context, agent: Agent, call: &Call) -> Context {
         without(&mut invocation.env, variable);
         invocation.env.push(OsString::from(format!("{variable}={}", call.session)));
     }
+    if let Some(cwd) = call.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
+        invocation.cwd.clone_from(cwd);
+    }
+    with(context, invocation)
+}
+
+/// The same in another directory: its repository's settings count there, and its names.
+pub(super) fn there(context: &Context, cwd: PathBuf) -> Context {
+    with(context, Invocation { cwd, ..context.invocation.clone() })
+}
+
+fn with(context: &Context, invocation: Invocation) -> Context {
     Context {
         invocation,
         clock: context.clock.clone(),
@@ -130,9 +166,4 @@ fn without(env: &mut Vec<OsString>, name: &str) {
     let names =
         |entry: &OsString| entry.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
     env.retain(|entry| !names(entry));
-}
-
-/// A path of the agent's, absolute.
-pub(super) fn absolute(context: &Context, path: &std::path::Path) -> PathBuf {
-    context.invocation.cwd.join(path)
 }

@@ -3,13 +3,14 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::agents::{Brings, Judgement, Touch};
 use crate::audit;
 use crate::canary::{self, Document, Format, Kind};
 use crate::exit::Exit;
-use crate::naming::{Local, Namer, Target};
+use crate::git::Repository;
+use crate::naming::{self, Local, Namer, Target};
 use crate::plan::{self, HoldPlan, Plan};
 use crate::report::{self, ByHand, Refusal};
 use crate::rules::{Book, Command, Policy, Stale};
@@ -17,7 +18,7 @@ use crate::run::{self, Context, env_of};
 use crate::store::{LeaseState, LeaseView};
 use crate::terms::{Resource, may_hold_a_secret, shell_quote};
 
-use super::check::absolute;
+use super::check::there;
 use super::hold::{self, Wanted};
 use crate::cli::RunOptions;
 use crate::cli::world::{CALL, World};
@@ -34,12 +35,34 @@ pub(super) fn judge(context: &Context, options: &RunOptions, tool: &str, touched
     Ok(if told.is_empty() { Judgement::Pass } else { Judgement::Told(told.join("\n")) })
 }
 
-fn one(context: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Result<Judgement, Exit> {
-    let path = absolute(context, &touch.path);
+fn one(around: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Result<Judgement, Exit> {
+    let path = around.invocation.cwd.join(&touch.path);
+    let elsewhere = root_elsewhere(around, &path).map(|root| there(around, root));
+    let context = elsewhere.as_ref().unwrap_or(around);
+    match judged(context, options, tool, &path, touch)? {
+        // Its names mean something in its own repository.
+        Judgement::Deny(why) if elsewhere.is_some() => {
+            let root = shell_quote(context.invocation.cwd.as_os_str().as_encoded_bytes());
+            Ok(Judgement::Deny(why.replace("\nnext:  ", &format!("\nnext:  in {root}: "))))
+        }
+        judgement => Ok(judgement),
+    }
+}
+
+/// The root of the file's repository, if that is another one than the agent works in.
+fn root_elsewhere(context: &Context, path: &Path) -> Option<PathBuf> {
+    let physical = naming::place(path).ok()?.path;
+    let root = Repository::discover(&physical).ok()??.worktree_root;
+    let own =
+        std::fs::canonicalize(&context.invocation.cwd).ok().and_then(|cwd| Repository::around(&cwd).ok().flatten());
+    (own.map(|own| own.worktree_root).as_ref() != Some(&root)).then_some(root)
+}
+
+fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touch: &Touch) -> Result<Judgement, Exit> {
     let env = env_of(context);
     // As it is asked for a program that writes this file, or takes it away.
     let name = if touch.brings == Brings::Nothing { "rm" } else { "tee" };
-    let args = [path.clone().into_os_string()];
+    let args = [path.as_os_str().to_owned()];
     let command =
         Command { name: OsStr::new(name), args: &args, cwd: &context.invocation.cwd, env: &env, stdout: None };
     let (class, book) = run::classified(context, &command, &[])?;
@@ -52,12 +75,12 @@ fn one(context: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Re
     };
     let target = match plan.as_ref().and_then(|plan| plan.files.first()) {
         Some(file) => Some(file.target.clone()),
-        None if touch.brings != Brings::Nothing && audit::demands(&path) && !plan::is_safe(&path, &book) => {
-            Some(namer.name(&path).map_err(|error| run::refuse_unnamed(&error))?)
+        None if touch.brings != Brings::Nothing && audit::demands(path) && !plan::is_safe(path, &book) => {
+            Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?)
         }
         None => None,
     };
-    let shared = shared(context, &mut namer, &book, plan.as_ref(), &path, touch)?;
+    let shared = shared(context, &mut namer, &book, plan.as_ref(), path, touch)?;
     if target.is_none() && shared.is_none() {
         return Ok(Judgement::Pass);
     }
@@ -68,7 +91,7 @@ fn one(context: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Re
         return Ok(Judgement::Deny(refusal.to_string()));
     }
     let Some((resources, ask, policy)) = shared else { return Ok(Judgement::Pass) };
-    let wanted = Wanted { resources, ask, policy: &policy, operation: operation(context, tool, &path) };
+    let wanted = Wanted { resources, ask, policy: &policy, operation: operation(context, tool, path) };
     Ok(hold::hold(&mut world, options, wanted)?.map_or(Judgement::Pass, Judgement::Told))
 }
 
@@ -125,7 +148,7 @@ fn against(world: &mut World<'_>, target: &Target, brings: &Brings) -> Result<Op
     let (own, others): (Vec<&LeaseView>, Vec<&LeaseView>) = of_file.partition(mine);
     let (held, holder) = (!own.is_empty(), others.first().copied());
     let sound = matches!(brings, Brings::Whole(text) if canary::native(text.as_bytes()).is_ok());
-    let how = match (there(&target.path), brings) {
+    let how = match (content(&target.path), brings) {
         (_, Brings::Nothing) => (!held).then_some(ByHand::Removed),
         (There::Sops(_), _) => (!(held && sound)).then_some(ByHand::Ciphertext),
         (There::Plain | There::Nothing, _) => (!held).then_some(ByHand::Unheld),
@@ -133,7 +156,7 @@ fn against(world: &mut World<'_>, target: &Target, brings: &Brings) -> Result<Op
     Ok(how.map(|how| refusal(world, target, how, holder)))
 }
 
-fn there(path: &Path) -> There {
+fn content(path: &Path) -> There {
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
     let Some(content) = is_file.then(|| std::fs::read(path).ok()).flatten() else { return There::Nothing };
     match canary::sniff(&content) {
@@ -147,7 +170,7 @@ fn there(path: &Path) -> There {
 
 /// The refusal, with the names as they can be pasted here.
 pub(super) fn refusal(world: &World<'_>, target: &Target, how: ByHand, holder: Option<&LeaseView>) -> Refusal {
-    let format = match there(&target.path) {
+    let format = match content(&target.path) {
         There::Sops(format) => format,
         There::Plain | There::Nothing => by_name(&bare(&target.path)),
     };
@@ -173,7 +196,7 @@ fn by_name(path: &Path) -> Option<Format> {
 }
 
 /// The name without what says that it is SOPS: `x.env.sops` is an `x.env`.
-fn bare(path: &Path) -> std::path::PathBuf {
+fn bare(path: &Path) -> PathBuf {
     match path.extension().and_then(OsStr::to_str) {
         Some("sops" | "enc" | "encrypted") => path.with_extension(""),
         _ => path.to_owned(),

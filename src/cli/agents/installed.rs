@@ -37,7 +37,7 @@ pub(super) fn install(context: &Context, verb: &InstallAgentsVerb) -> Exit {
         Err(exit) => return exit,
     };
     each(context, level, &chosen, verb.json, |agent, place| {
-        let done = agents::install(agent, place, &locked)?;
+        let done = agents::install(agent, level, place, &locked)?;
         // Codex runs no hook that its person has not looked at ("Hooks", on trust).
         if agent == Agent::Codex && done.iter().any(|(_, done)| matches!(done, Done::Installed | Done::Renewed)) {
             report::say(
