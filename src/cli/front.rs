@@ -238,7 +238,13 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
 
 /// Writes a verb's answer to standard output. A reader that went away is no fault of ours.
 pub(super) fn print(text: &str) -> Exit {
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for what need not be UTF-8: a path that others are to use.
+pub(super) fn print_bytes(line: &[u8]) -> Exit {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(line).and_then(|()| out.write_all(b"\n")) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             report::say(&format!("locked: cannot write the answer: {error}"));
             Exit::Code(exit::INTERNAL)

@@ -13,7 +13,7 @@ use crate::report;
 use crate::run::{Context, env_of};
 use crate::shims::{self, Folder, ShimError, Standing, Tool};
 
-use super::front::{print, refuse};
+use super::front::{print_bytes, refuse};
 use super::held::answer;
 use super::verbs::{ExecVerb, RemoveVerb, ShimPlace, ShimsVerbs};
 
@@ -22,7 +22,9 @@ pub(super) fn shims(context: &Context, verb: &ShimsVerbs) -> Exit {
         ShimsVerbs::Install(verb) => install::install(context, verb),
         ShimsVerbs::List(verb) => list::list(context, verb),
         ShimsVerbs::Remove(verb) => remove(context, verb),
-        ShimsVerbs::Path(place) => folder(context, place).map(|folder| print(&folder.path().display().to_string())),
+        ShimsVerbs::Path(place) => {
+            folder(context, place).map(|folder| print_bytes(folder.path().as_os_str().as_encoded_bytes()))
+        }
         // It takes the context as the front door does, and never comes here.
         ShimsVerbs::Exec(_) => Ok(Exit::Code(exit::INTERNAL)),
     };
