@@ -102,20 +102,20 @@ pub(super) fn take(text: &str, container: &Node, number: usize) -> String {
         let comma = behind_trivia(text, child.end);
         let from = before.map_or(container.span.start + 1, |before| before.end);
         let start = start(text, from, child.start, comma + 1);
-        return without(text, &[start..child.end, comma..comma + 1]);
+        return without(text, [start..child.end, comma..comma + 1]);
     }
     if let Some(before) = before {
         let comma = behind_trivia(text, before.end);
         let start = start(text, comma + 1, child.start, child.end);
-        return without(text, &[comma..comma + 1, start..child.end]);
+        return without(text, [comma..comma + 1, start..child.end]);
     }
     // The only one: its brackets close again, unless a comment stands between them.
     let (open, close) = (container.span.start + 1, container.span.end - 1);
     if text[open..child.start].trim().is_empty() && text[child.end..close].trim().is_empty() {
-        return without(text, &[open..close]);
+        return format!("{}{}", &text[..open], &text[close..]);
     }
     let start = start(text, open, child.start, child.end);
-    without(text, &[start..child.end])
+    format!("{}{}", &text[..start], &text[child.end..])
 }
 
 /// Where the white space before a child begins that goes away with it. The end of a line stays where a comment needs it.
@@ -129,16 +129,9 @@ fn start(text: &str, from: usize, child: usize, end: usize) -> usize {
     }
 }
 
-/// The text without these ranges, which do not overlap and stand in order.
-fn without(text: &str, ranges: &[Range<usize>]) -> String {
-    let mut rest = String::with_capacity(text.len());
-    let mut at = 0;
-    for range in ranges {
-        rest.push_str(&text[at..range.start]);
-        at = range.end;
-    }
-    rest.push_str(&text[at..]);
-    rest
+/// The text without these two, which do not overlap and stand in order.
+fn without(text: &str, [first, second]: [Range<usize>; 2]) -> String {
+    format!("{}{}{}", &text[..first.start], &text[first.end..second.start], &text[second.end..])
 }
 
 #[cfg(test)]

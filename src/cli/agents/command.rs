@@ -15,8 +15,8 @@ use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::terms::Resource;
 
-use super::files;
 use super::hold::{self, Wanted};
+use super::sops;
 use crate::cli::RunOptions;
 use crate::cli::world::World;
 
@@ -132,7 +132,7 @@ fn unguarded(context: &Context, options: &RunOptions, part: &Part, plan: &HoldPl
     let name = std::path::Path::new(&part.caller.word).file_name().unwrap_or_default().to_string_lossy();
     let by_hand = plan.files.iter().find(|file| file.write.change == Change::Other && !BRING.contains(&&*name));
     let refusal = match by_hand {
-        Some(file) => files::refusal(&world, &file.target, ByHand::Ciphertext, None),
+        Some(file) => sops::refusal(&world, &file.target, ByHand::Ciphertext, None),
         None => report::unseen(&plan.operation, &plan.resources, &line(part, &plan.operation)),
     };
     Ok(Judgement::Deny(refusal.to_string()))

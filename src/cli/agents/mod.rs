@@ -1,11 +1,13 @@
 //! `locked agents`: coding agents, whose hands start no program.
 #![forbid(unsafe_code)]
 
+mod around;
 mod check;
 mod command;
 mod files;
 mod hold;
 mod installed;
+mod sops;
 mod start;
 
 use crate::exit::Exit;

@@ -16,7 +16,7 @@ use crate::shims::{self, Folder};
 use crate::state::StateDir;
 use crate::terms::shell_quote;
 
-use super::check::EXPORTED_FOR;
+use super::around::EXPORTED_FOR;
 use crate::cli::RunOptions;
 use crate::cli::verbs::EndVerb;
 use crate::cli::world::World;
