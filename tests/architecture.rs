@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("canary", &["rules"]),
     ("audit", &["canary", "exit", "git", "naming", "terms"]),
     ("hooks", &["git", "terms"]),
+    ("agents", &["program", "state", "terms"]),
     ("state", &["clock", "store", "terms"]),
     ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
@@ -61,13 +62,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "doctor",
         &[
-            "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules", "run",
-            "shims", "state", "store", "terms",
+            "agents", "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules",
+            "run", "shims", "state", "store", "terms",
         ],
     ),
     (
         "cli",
         &[
+            "agents",
             "audit",
             "hooks",
             "config",

@@ -16,7 +16,7 @@ use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
 use crate::terms::{ResourceName, SessionId};
 
-use super::find::{Front, find, is_verb};
+use super::find::{Front, find};
 use super::options::{OnlyOptions, RunOptions};
 use super::overruled::{without_overruled, without_twins};
 use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
@@ -36,6 +36,9 @@ fn entered(invocation: Invocation) -> Exit {
             return Exit::Code(exit::INTERNAL);
         }
     };
+    if let Some(sandbox) = report::Sandbox::of(&|name| invocation.var(name)) {
+        report::in_sandbox(sandbox);
+    }
     // Order: before anything else is read. Under another name than ours every byte is the program's.
     let stands_for = stands_for(&invocation, ourselves);
     let args = invocation.args.clone();
@@ -172,22 +175,10 @@ fn by_hand(context: &Context, typed: &RunOptions) -> Result<Vec<ResourceName>, E
 }
 
 fn verb(mut context: Context, args: &[OsString]) -> Exit {
-    if let Some(word) = args.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
-        && is_verb(word)
-        && super::definition().find_subcommand(word).is_none()
-        && word != "help"
-    {
-        let what = format!("`locked {}` is not in this version yet", word.display());
-        report::say(
-            &report::misuse(&what, &format!("for a program of that name: locked run -- {}", word.display()))
-                .to_string(),
-        );
-        return Exit::Code(exit::USAGE);
-    }
     let words = named(args);
-    // A variable that makes no sense is what the doctor is to find.
+    // A variable that makes no sense is what the doctor is to find, and stands in the way of no agent.
     let definition = match super::find::verb(args) {
-        Some(word) if word == "doctor" => without_twins(Line::command()),
+        Some(word) if word == "doctor" || word == "agents" => without_twins(Line::command()),
         _ => without_overruled(Line::command(), &words, &context),
     };
     let parsed = definition.try_get_matches_from(words).and_then(|matches| {
@@ -240,6 +231,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
         Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
+        Verb::Agents(verb) => super::agents::agents(&context, &line.options, &verb.verb),
         Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
         Verb::Init(verb) => super::init::init(&context, verb),
         Verb::Completions(verb) => super::completions::completions(&context, verb),

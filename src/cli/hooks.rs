@@ -83,7 +83,7 @@ fn record(context: &Context, hook: &str, reason: &str, findings: &[Finding]) -> 
     }
     resources.sort();
     resources.dedup();
-    run::record_bypass(context, reason, hook, &resources)
+    run::record_bypass(context, reason, &format!("git {hook}"), &resources)
 }
 
 /// git cannot say what is to be looked at: nothing is let through unseen.

@@ -6,6 +6,7 @@
 
 mod acquire;
 mod adopt;
+mod agents;
 mod alive;
 mod audit;
 mod check;

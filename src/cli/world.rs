@@ -41,7 +41,8 @@ impl<'a> World<'a> {
             .unwrap_or_else(|exit| exit)
     }
 
-    fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
+    /// Opens everything.
+    pub(super) fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
         Self::open_at(context, session, setting_of(context)?)
     }
 

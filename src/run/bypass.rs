@@ -89,20 +89,20 @@ fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static s
     tell(context, reason, &deed, &settings, &store)
 }
 
-/// The same for a hook of the repository around the working directory, which lets through what is of these resources.
+/// The same for a hook, of git or of an agent, which lets an operation through that is about these resources.
 ///
 /// # Errors
 /// Why nobody could be told.
 pub fn record_hook(
     context: &Context,
     reason: &str,
-    hook: &str,
+    operation: &str,
     resources: &[Resource],
 ) -> Result<&'static str, String> {
     let layers = settings::layers_here(context).map_err(|error| error.to_string())?;
     let settings = layers.settings(&settings::BUILT_IN).map_err(|error| error.to_string())?;
     let store = setting::store_here(context).map_err(|wrong| wrong.refusal().0.what)?;
-    tell(context, reason, &Deed { operation: &format!("git {hook}"), rule: None, resources }, &settings, &store)
+    tell(context, reason, &Deed { operation, rule: None, resources }, &settings, &store)
 }
 
 /// What is done without a lease.

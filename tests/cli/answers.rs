@@ -56,6 +56,11 @@ const ASKED: &[&[&str]] = &[
     &["hooks", "status"],
     &["hooks", "print", "husky"],
     &["hooks", "uninstall", "--json"],
+    &["agents", "install", "claude"],
+    &["agents", "install", "--json", "print"],
+    &["agents", "status"],
+    &["agents", "status", "--json"],
+    &["agents", "remove", "claude"],
     &["init"],
     &["init", "--json"],
     &["doctor", "tools"],
@@ -70,7 +75,7 @@ const ASKED: &[&[&str]] = &[
 ];
 
 /// What says nothing on standard output of its own, and what is refused here before it could.
-const MUTE: [&str; 3] = ["run", "shims exec", "hooks run"];
+const MUTE: [&str; 4] = ["run", "shims exec", "hooks run", "agents check"];
 
 /// A verb that somebody adds belongs into the table.
 #[test]

@@ -64,6 +64,15 @@ pub(super) fn object(entry: &Entry, own: SessionId) -> Value {
     })
 }
 
+/// The board as people see it, and whether anybody but this session is on it.
+pub(in crate::cli) fn shown(world: &mut World<'_>) -> Result<(String, bool), Exit> {
+    let own = world.session.id;
+    let mut entries = look(world)?;
+    entries.retain(Entry::is_there);
+    let others = entries.iter().any(|entry| entry.session != own);
+    Ok((rows(&entries, own), others))
+}
+
 fn rows(entries: &[Entry], own: SessionId) -> String {
     if entries.is_empty() {
         return "no session is active".to_owned();

@@ -92,7 +92,7 @@ pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launche
         args = args.iter().cloned().chain([unknown()]).collect();
     }
     let name = name_of(program);
-    Inner::Command(Box::new(Step { name, args, ..around }))
+    Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
 }
 
 fn unknown() -> OsString {
