@@ -40,8 +40,15 @@ pub(super) fn started<'a>(step: &Step<'a>) -> Vec<Step<'a>> {
 /// A command with a name in place of what stands for it.
 pub(super) fn command<'a>(words: &[OsString], placeholder: &str, name: &OsStr, step: &Step<'a>) -> Option<Step<'a>> {
     let mut words = words.iter().map(|word| replaced(word, placeholder, name));
-    let program = name_of(&words.next()?);
-    Some(Step { name: program, args: words.collect(), redirected: Vec::new(), found: true, ..step.clone() })
+    let called = words.next()?;
+    Some(Step {
+        name: name_of(&called),
+        called,
+        args: words.collect(),
+        redirected: Vec::new(),
+        found: true,
+        ..step.clone()
+    })
 }
 
 fn replaced(word: &OsStr, placeholder: &str, name: &OsStr) -> OsString {

@@ -38,7 +38,7 @@ pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>,
         let step = Step { input, input_from, input_hidden, ..reader.step(simple, Unset::Unknown) };
         let without = reader.may_lack_words(simple).then(|| {
             let words = reader.step(simple, Unset::Nothing);
-            Step { name: words.name, args: words.args, ..step.clone() }
+            Step { name: words.name, called: words.called, args: words.args, ..step.clone() }
         });
         [Some(step), without].into_iter().flatten()
     });
@@ -86,6 +86,7 @@ impl<'a, 's> Reader<'a, 's> {
         let environment = if simple.words.is_empty() { self.around.env.clone() } else { self.set(&simple.environment) };
         Step {
             name,
+            called: program,
             cwd: self.directory(&simple.directory),
             env: environment.and(set.collect()),
             redirected: redirected

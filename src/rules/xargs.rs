@@ -36,7 +36,14 @@ pub(super) fn by_xargs<'a>(words: &Words<'a>, line: &Line<'_>, step: &Step<'a>) 
     let started = groups.into_iter().filter_map(|group| {
         let (program, args) = words.split_first()?;
         let args = args.iter().chain(group).cloned().collect();
-        Some(Step { name: name_of(program), args, redirected: Vec::new(), found: true, ..own.clone() })
+        Some(Step {
+            name: name_of(program),
+            called: program.clone(),
+            args,
+            redirected: Vec::new(),
+            found: true,
+            ..own.clone()
+        })
     });
     started.collect()
 }

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::{Several, Template};
+use crate::rules::Leaves;
 
 /// A form of a command line that writes files.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -24,4 +25,8 @@ pub struct Writer {
     /// The last operand may be a directory, into which the others go.
     #[serde(default)]
     pub into: bool,
+    /// What it leaves where these files were. With `into`, what the others leave where they were: what goes into the last
+    /// one replaces what was there.
+    #[serde(default)]
+    pub leaves: Leaves,
 }

@@ -19,12 +19,15 @@ const DEEPEST: usize = 24;
 /// So many bytes are put together for one script.
 const MOST: usize = 4 * 1024 * 1024;
 
+/// A command, and the place among its redirections.
+type Origin = (usize, usize);
+
 /// What was found out already.
 #[derive(Default)]
 pub(super) struct Known {
     of: RefCell<BTreeMap<Span, Rc<Printed>>>,
     /// Texts on standard input, by the command and the place among its redirections: several commands may read one.
-    texts: RefCell<BTreeMap<(usize, usize), Rc<[u8]>>>,
+    texts: RefCell<BTreeMap<Origin, Rc<[u8]>>>,
     depth: Cell<usize>,
     spent: Cell<usize>,
 }
@@ -61,7 +64,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn redirected(&self, of: (usize, usize), opens: &Simple, from: &Redirection) -> Printed {
+    fn redirected(&self, of: Origin, opens: &Simple, from: &Redirection) -> Printed {
         match (from.kind, from.target.parts()) {
             (Kind::HereDoc | Kind::HereString, _) => {
                 let mut texts = self.known.texts.borrow_mut();

@@ -102,7 +102,7 @@ fn behind<'a>(word: &str, words: Words<'a>) -> Words<'a> {
 pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>) -> Inner<'a> {
     let Some((program, args)) = words.split() else { return Inner::Nothing };
     let name = name_of(program);
-    Inner::Command(Box::new(Step { name, args, ..around }))
+    Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
 }
 
 /// The arguments behind the launcher's sub-command; none when the line has another one.
