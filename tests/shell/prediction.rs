@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use locked::shell::{Directory, Exported, Script, Simple, Value, Variable, Word};
+use locked::shell::{Directory, Exported, Part, Script, Simple, Value, Variable, Word};
 
 use super::yard::{Call, WATCHED};
 
@@ -49,7 +49,11 @@ fn sees(simple: &Simple, values: &[Option<Vec<u8>>]) -> bool {
             (Exported::AsFound, _) if given.is_none() => seen.is_none(),
             (_, Value::Unset) => seen.is_none(),
             (_, Value::AsFound) => seen == given,
-            (_, Value::Text(word)) => seen.is_some_and(|seen| word.could_be(seen)),
+            // Of what nothing is known, it is not known either that it is set.
+            (_, Value::Text(word)) => match seen {
+                Some(seen) => word.could_be(seen),
+                None => matches!(word.parts(), [Part::Unknown { .. }]),
+            },
         }
     })
 }

@@ -86,7 +86,7 @@ impl Walker<'_> {
     fn span(&mut self, list: &List, state: &State) -> Option<Span> {
         let from = self.commands.len();
         self.subshell(list, state);
-        (!self.quiet).then(|| Span { from, to: self.commands.len() })
+        (!self.quiet).then_some(Span { from, to: self.commands.len() })
     }
 
     /// Whether so many more bytes may be put into words.
