@@ -29,9 +29,7 @@ pub enum AgentsVerbs {
     #[command(after_help = "Example:\n  locked agents status --json")]
     Status(Plain),
     /// What the hooks call: what an agent is about to do on standard input, our answer on standard output, both as JSON
-    #[command(
-        after_help = "Example:\n  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | locked agents check"
-    )]
+    #[command(after_help = "Example:\n  locked agents check codex <call.json")]
     Check(CheckVerb),
 }
 
