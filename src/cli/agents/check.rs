@@ -13,7 +13,7 @@ use crate::exit::{self, Exit};
 use crate::report;
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
-use crate::terms::{Resource, ResourceName, Scope};
+use crate::terms::{Resource, ResourceName, Scope, said_somehow};
 
 use super::around::during;
 use super::{command, files, start};
@@ -86,8 +86,8 @@ fn unless_bypassed(context: &Context, call: &Call, answer: Option<Answer>) -> Op
     else {
         return answer;
     };
-    let reason: String = reason.to_string_lossy().chars().filter(|c| !c.is_control()).take(200).collect();
-    if reason.trim().is_empty() {
+    let reason = said_somehow(&reason.to_string_lossy());
+    if reason.is_empty() {
         return answer;
     }
     let tool = match &call.event {
