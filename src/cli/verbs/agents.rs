@@ -29,7 +29,9 @@ pub enum AgentsVerbs {
     #[command(after_help = "Example:\n  locked agents status --json")]
     Status(Plain),
     /// What the hooks call: what an agent is about to do on standard input, our answer on standard output, both as JSON
-    #[command(after_help = "Example:\n  locked agents check codex <call.json")]
+    #[command(
+        after_help = "Example:\n  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | locked agents check"
+    )]
     Check(CheckVerb),
 }
 
