@@ -121,6 +121,7 @@ impl Stage {
             stack_of: Box::new(|_, _| None),
             book: &self.book,
             stdin: stdin.map(|name| self.root.join(name)),
+            is_late: Box::new(|| false),
         };
         let plan = plan::draw(class, &[], &cwd, &world, &mut Namer::new(Local::Peek, &env)).expect("a plan");
         Answer { asks, plan }

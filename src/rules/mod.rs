@@ -17,6 +17,7 @@ mod host;
 mod piped;
 mod policy;
 mod script;
+mod sent;
 mod set;
 mod sops;
 mod sql;
@@ -29,8 +30,9 @@ mod words;
 mod zones;
 
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Via, Write};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
+pub use sent::{Pattern, Sending, Sent};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
@@ -110,8 +112,15 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             .notes
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
+    if wants.doubtful {
+        let name = step.shown();
+        class.notes.push(format!(
+            "nobody knows an option of {name}: the word behind it may be its value, and names nothing ([[program]] says what takes a value)"
+        ));
+    }
     class.asks |= wants.asks;
     class.decrypted.extend(wants.decrypted);
+    class.trees.extend(wants.trees);
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     class.writes.extend(wants.writes.into_iter().filter(|write| paths.insert(write.path.clone())));

@@ -26,6 +26,8 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
             let files: Vec<OsString> = args.iter().filter(|word| !is_option(word)).cloned().collect();
             if files.is_empty() { Said::Input } else { Said::Files(files) }
         }
+        // `kubectl create secret … -o yaml`: what comes out is named by the line.
+        "kubectl" | "oc" if args.iter().any(|word| word == "secret") => Said::Text(text(args.iter())),
         // What goes in comes out, with variables filled in or written down as well.
         "tee" | "envsubst" => Said::Input,
         _ => Said::Unknown,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Command;
+use super::sent::Sent;
 use super::set::Set;
 use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
@@ -49,12 +50,16 @@ pub(super) struct Step<'a> {
     pub(super) input: Option<Rc<[u8]>>,
     /// Files of this machine that come in by standard input, where the line names them.
     pub(super) input_from: Vec<PathBuf>,
+    /// Files of this machine by which more is written where it runs than the line says.
+    pub(super) sent: Vec<Sent>,
     /// It runs in a container: its files are none of this machine's.
     pub(super) inside: bool,
     /// It is started inside of a script, so that its redirections are still to come.
     pub(super) in_script: bool,
     /// What it starts cannot be stopped from here.
     pub(super) escapes: bool,
+    /// It was looked for behind a word that may be the value of an option that nobody knows.
+    pub(super) is_guessed: bool,
 }
 
 /// A file that the shell opens.
@@ -80,9 +85,11 @@ impl<'a> Step<'a> {
             redirected: Vec::new(),
             input: None,
             input_from: vec![STDIN.into()],
+            sent: Vec::new(),
             inside: false,
             in_script: false,
             escapes: false,
+            is_guessed: false,
         }
     }
 

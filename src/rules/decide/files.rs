@@ -11,7 +11,7 @@ use crate::rules::book::Book;
 use crate::rules::grammar::Line;
 use crate::rules::step::{LONGEST_PATH, Step, is_known};
 use crate::rules::wanted::Filling;
-use crate::rules::{Asked, Change, Command, Stdout, Via, Write, sops};
+use crate::rules::{Asked, Change, Command, Stdout, Tree, Via, Write, sops};
 use crate::shell;
 
 /// sops over there writes files over there: whoever holds the host may.
@@ -71,6 +71,15 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         wants.known = true;
         let filling = Filling { step, line: &line, caught: &[], env: command.env };
         let files = filling.words(&writer.files);
+        let under = writer.directory.as_ref().and_then(|names| line.value(names));
+        let files: Vec<Cow<'_, OsStr>> = match under {
+            Some(under) => files.iter().map(|file| Cow::Owned(Path::new(under).join(file).into_os_string())).collect(),
+            None => files,
+        };
+        if writer.whole && step.host.is_none() {
+            let known = files.iter().filter(|file| is_known(file) && may_be_opened(file, step));
+            wants.trees.extend(known.map(|file| Tree { path: step.path(file), beyond: step.escapes }));
+        }
         let opened = |files: &[Cow<'_, OsStr>]| -> Vec<Cow<'static, OsStr>> {
             files.iter().filter(|file| may_be_opened(file, step)).map(|file| Cow::Owned(file.to_os_string())).collect()
         };

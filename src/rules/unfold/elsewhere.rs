@@ -9,8 +9,9 @@ use super::{Inner, Text};
 use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Line};
 use crate::rules::host;
+use crate::rules::sent::Sent;
 use crate::rules::set::Set;
-use crate::rules::step::{Step, nowhere};
+use crate::rules::step::{Step, is_known, nowhere};
 use crate::rules::words::Words;
 
 /// `docker exec [OPTIONS] CONTAINER COMMAND…`
@@ -49,6 +50,14 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
     let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
     let Some(host) = host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
     let host = String::from_utf8_lossy(&host).into_owned();
+    if let Some(file) = line.value("-b").filter(|file| launcher.input && *file != "-") {
+        // `sftp -b FILE`: the plan reads it.
+        let seen = around.host.is_none() && is_known(file);
+        let sent = if seen { Sent::Commands { path: around.path(file) } } else { Sent::Unseen };
+        let there = there(around.clone(), &book.host(&host::options(line, &around, book), &host));
+        let step = Step { name: "put".into(), args: Words::default(), sent: vec![sent], ..there };
+        return Inner::Command(Box::new(step));
+    }
     let script = match (words, &around.input) {
         (_, Some(input)) if launcher.input => Text::Read(Rc::clone(input)),
         (_, None) if launcher.input => Text::Made(Vec::new()),
