@@ -8,7 +8,7 @@ use std::path::Path;
 use super::World;
 use super::below::{Look, Looked, below};
 use super::content::{self, Content};
-use crate::rules::{Sending, Sent};
+use crate::rules::{Sending, Sent, put_whole};
 use crate::terms::percent_encode;
 
 /// Commands of sftp by which the file of their last word is written over there (sftp(1)).
@@ -52,10 +52,14 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
             }
             Content::Missing | Content::Unseen => unseen("the list of what goes there"),
         },
-        Sent::Commands { path } => match content::of(path) {
+        Sent::Commands { path, directory } => match content::of(path) {
             Content::Text { text, whole } => {
-                let hit = text.split(|&byte| byte == b'\n').any(|line| puts(line, sending));
-                if hit { Some("its commands write there".to_owned()) } else if whole { None } else { unseen("its commands") }
+                if text.split(|&byte| byte == b'\n').any(|line| puts(line, sending)) {
+                    return Some("its commands write there".to_owned());
+                }
+                let whole_ones = put_whole(&text, directory);
+                let found = whole_ones.iter().find_map(|sent| of(sent, sending, world));
+                found.or_else(|| if whole { None } else { unseen("its commands") })
             }
             Content::Missing | Content::Unseen => unseen("the file with its commands"),
         },

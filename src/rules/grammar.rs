@@ -110,7 +110,9 @@ impl<'a> Line<'a> {
         }
         let begin = |line: &Self| wanted.iter().find_map(|words| line.beginning_with(words));
         // A word in front may be a value: without those in doubt the line may begin so as well.
-        begin(self).or_else(|| (!self.doubtful.is_empty()).then(|| begin(&self.without_doubtful())).flatten()).map(Cow::Owned)
+        begin(self)
+            .or_else(|| (!self.doubtful.is_empty()).then(|| begin(&self.without_doubtful())).flatten())
+            .map(Cow::Owned)
     }
 
     /// The line behind these words, if its operands begin with them.

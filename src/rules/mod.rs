@@ -32,7 +32,7 @@ mod zones;
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
-pub use sent::{Pattern, Sending, Sent};
+pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};

@@ -32,6 +32,8 @@ pub enum Sent {
     Commands {
         /// The file.
         path: PathBuf,
+        /// Where sftp runs.
+        directory: PathBuf,
     },
     /// What nobody here can look at.
     Unseen,
@@ -65,6 +67,25 @@ impl Pattern {
         let path = relative.as_os_str();
         if self.rooted { self.glob.fits(path.as_encoded_bytes()) } else { self.glob.fits_path(path) }
     }
+}
+
+/// The directories that commands of sftp put there whole (`put -r DIR`, sftp(1)).
+#[must_use]
+pub fn put_whole(commands: &[u8], directory: &Path) -> Vec<Sent> {
+    let lines = commands.split(|byte| b"\n;".contains(byte));
+    let words = lines.map(|line| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect());
+    let puts = words.filter(|words: &Vec<&[u8]>| {
+        let command = words.first().map(|first| first.trim_ascii_start()).unwrap_or_default();
+        let is_put = [&b"put"[..], b"mput", b"reput"].iter().any(|put| command.ends_with(put));
+        is_put && words.iter().any(|word| word.starts_with(b"-") && word.contains(&b'r'))
+    });
+    puts.filter_map(|words| {
+        let source = words.iter().skip(1).find(|word| !word.starts_with(b"-"))?;
+        let source = String::from_utf8_lossy(source).replace(['"', '\''], "");
+        let name = Path::new(&source).file_name().unwrap_or_default().to_owned();
+        Some(Sent::Directory { path: directory.join(&source), place: name.into(), follow: true, without: Vec::new() })
+    })
+    .collect()
 }
 
 /// What is sent, and which of it a rule is about.

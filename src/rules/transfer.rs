@@ -13,16 +13,34 @@ use super::sent::{Pattern, Sent};
 use super::step::{Step, is_known};
 use super::unfold::there;
 
-/// The copy as it would be made where the files go; none when the line is none.
-pub(super) fn copied<'a>(line: &Line<'_>, around: Step<'a>, book: &Book) -> Option<Step<'a>> {
+/// The copy as it would be made where the files go, and what is taken away where they come from; nothing when the line is no
+/// copy.
+pub(super) fn copied<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let taken = || taken(line, around, book);
+    copy(line, around, book).into_iter().chain(taken()).collect()
+}
+
+/// `rsync --remove-source-files HOST:FILE .`
+fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let sources =
+        line.operands.split_last().map(|(_, sources)| sources).filter(|_| line.is_on("--remove-source-files"));
+    let places = sources.unwrap_or_default().iter().filter_map(|source| place(source));
+    let steps = places.map(|(name, path)| {
+        let there = there(around.clone(), &book.host(&host::options(line, around, book), &name));
+        Step { name: "rm".into(), args: [OsString::from("--"), path].into_iter().collect(), ..there }
+    });
+    steps.collect()
+}
+
+fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>> {
     let (&destination, sources) = line.operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let (step, place) = match place(destination) {
         Some((name, path)) => {
-            let options = host::options(line, &around, book);
-            let sent = sent(line, &around, sources, Path::new(&path));
-            (Step { sent, ..there(around, &book.host(&options, &name)) }, path)
+            let options = host::options(line, around, book);
+            let sent = sent(line, around, sources, Path::new(&path));
+            (Step { sent, ..there(around.clone(), &book.host(&options, &name)) }, path)
         }
-        None => (around, destination.to_owned()),
+        None => (around.clone(), destination.to_owned()),
     };
     let sources =
         sources.iter().map(|source| self::place(source).map_or_else(|| (*source).to_owned(), |(_, path)| path));
@@ -39,11 +57,7 @@ fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Ve
     }
     if let Some(list) = line.value("--files-from").filter(|_| is_rsync) {
         let seen = around.host.is_none() && is_known(list) && list != "-" && place(list).is_none();
-        return vec![if seen {
-            Sent::List { path: around.path(list), place: to.to_owned() }
-        } else {
-            Sent::Unseen
-        }];
+        return vec![if seen { Sent::List { path: around.path(list), place: to.to_owned() } } else { Sent::Unseen }];
     }
     let all = if is_rsync { ["-r|--recursive", "-a|--archive"] } else { ["-r", "-R"] };
     if !all.iter().any(|option| line.is_on(option)) {

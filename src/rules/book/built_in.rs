@@ -97,7 +97,11 @@ pub(super) const DIVISIONS: [Division; 10] = [
         text: include_str!("../built_in/shells.toml"),
         pack: None,
     },
-    Division { programs: &["ssh", "autossh", "mosh", "sftp", "scp", "rsync"], text: include_str!("../built_in/hosts.toml"), pack: None },
+    Division {
+        programs: &["ssh", "autossh", "mosh", "sftp", "scp", "rsync"],
+        text: include_str!("../built_in/hosts.toml"),
+        pack: None,
+    },
     Division {
         programs: &[
             "sshpass",

@@ -134,7 +134,9 @@ fn read(gap: &str) -> Result<Part, String> {
     };
     let filters = words.map(|word| {
         let known = FILTERS.iter().find(|(name, _)| *name == word).map(|(_, filter)| *filter);
-        known.ok_or_else(|| "a gap with an unknown filter, expected file, slug, host, stack, key, path, stored or url".to_owned())
+        known.ok_or_else(|| {
+            "a gap with an unknown filter, expected file, slug, host, stack, key, path, stored or url".to_owned()
+        })
     });
     Ok(Part::Gap(field, filters.collect::<Result<_, _>>()?))
 }

@@ -54,7 +54,8 @@ pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
     let looks = !rule.writes.is_empty() && written.is_empty();
     let sending = looks.then(|| Sending::of(rule, &step.sent));
     let used = rule.uses.iter().flat_map(|template| filling.words(template));
-    let used: Vec<PathBuf> = used.filter(|file| is_known(file) && **file != *"-").map(|file| step.path(&file)).collect();
+    let used: Vec<PathBuf> =
+        used.filter(|file| is_known(file) && **file != *"-").map(|file| step.path(&file)).collect();
     let claims = found.into_iter().map(|name| Claim {
         name,
         engine: engine(step, line),

@@ -13,7 +13,7 @@ const MOST: usize = 64;
 
 /// The script: the line once for each word. Where the words come by standard input or from files, run time knows them.
 pub(super) fn each<'a>(words: &Words<'a>, around: Step<'a>) -> Inner<'a> {
-    let begin = words.iter().position(|word| is_source(word)).unwrap_or(words.len());
+    let begin = words.iter().position(is_source).unwrap_or(words.len());
     let (command, rest) = words.split_at(begin);
     if command.is_empty() {
         // Each word is a line of its own.

@@ -54,7 +54,7 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         return on_host(launcher, line, around, book);
     }
     if launcher.copies {
-        return transfer::copied(line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
+        return Inner::Commands(transfer::copied(line, &around, book));
     }
     if launcher.reads {
         return read(around);
