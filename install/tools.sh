@@ -225,7 +225,7 @@ tools_give_up() {
 case ${0##*/} in
 tools.sh)
     set -eu
-    root=$(cd "$(dirname "$0")/.." && pwd -P)
+    root=$(unset CDPATH && cd "$(dirname "$0")/.." && pwd -P)
     tools_need "$@"
     echo "export PATH='$PATH'"
     ;;

@@ -15,9 +15,11 @@ use portable as platform;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 /// A moment on this machine's boot clock: the time since boot, suspend included (`CLOCK_BOOTTIME` on Linux). A stepped
 /// wall clock does not move it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(pub Duration);
 
 impl Moment {

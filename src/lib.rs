@@ -30,10 +30,12 @@
 //! | [`doctor`] | is everything as it must be for locks to be taken? |
 //! | [`seam`] | the same as one call, for programs of one's own |
 //! | [`cli`] | the command line and its verbs |
+//! | [`agents`] | coding agents: what their hooks are told, and what stands in their settings |
 //! | [`audit`] | what git is about to take in, or has taken in |
 //! | [`hooks`] | git's hooks: put there, taken away |
 //! | [`report`] | our own words |
 
+pub mod agents;
 pub mod audit;
 pub mod canary;
 pub mod cli;

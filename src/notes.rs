@@ -67,7 +67,8 @@ pub fn leave(
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    // All notes are of one length. Who empties a file first has the file system write it out when it is closed, and waits.
+    options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
@@ -79,6 +80,14 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 /// A path in the name of a note.
 fn named(path: &Path) -> String {
     Digest::of(path.as_os_str().as_encoded_bytes()).as_str()[..32].to_owned()
+}
+
+impl Note {
+    /// Whether it is of this file.
+    #[must_use]
+    pub fn is_of(&self, file: &Path) -> bool {
+        self.name.split('.').next() == Some(&*named(file))
+    }
 }
 
 impl Notes {
@@ -108,6 +117,17 @@ impl Notes {
         let _another_was_first = fs::remove_file(self.directory.join(&note.name));
     }
 
+    /// Its plaintext has gone on to another place, encrypted or not.
+    pub fn carry(&self, note: &Note, to: &Path) {
+        let _as_owner = self.state.as_owner();
+        let mut parts: Vec<&str> = note.name.split('.').collect();
+        let to = named(to);
+        if let Some(plaintext) = parts.get_mut(1) {
+            *plaintext = &to;
+            let _best_effort = fs::rename(self.directory.join(&note.name), self.directory.join(parts.join(".")));
+        }
+    }
+
     fn all(&self, wanted: impl Fn(&str) -> bool) -> Vec<Note> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -117,7 +137,7 @@ impl Notes {
     fn read(&self, name: String) -> Option<Note> {
         let session = uuid::Uuid::parse_str(name.rsplit('.').next()?).ok().map(SessionId)?;
         let text = fs::read_to_string(self.directory.join(&name)).ok()?;
-        let (version, at) = text.trim_end().split_once(' ')?;
+        let (version, at) = text.lines().next()?.split_once(' ')?;
         let at: i64 = at.parse().ok()?;
         let fresh = self.now_ms.saturating_sub(at) < i64::try_from(LASTS.as_millis()).unwrap_or(i64::MAX);
         (fresh && version.len() == 64).then(|| Note { session, version: Digest::from(version.to_owned()), at, name })
@@ -161,7 +181,12 @@ mod tests {
         assert_eq!(seen(now.of_file(file)), [(session(1), digest("2")), (session(2), digest("1"))]);
         assert_eq!(seen(now.of_plaintext(plain)), [(session(1), digest("2"))], "the newest, once");
         assert_eq!(seen(now.of_plaintext(file)), []);
-        now.forget(&now.of_plaintext(plain)[0]);
+        let note = &now.of_plaintext(plain)[0];
+        assert!(note.is_of(file) && !note.is_of(other));
+        now.carry(note, Path::new("/tmp/b"));
+        assert_eq!(seen(now.of_plaintext(plain)), []);
+        assert_eq!(seen(now.of_plaintext(Path::new("/tmp/b"))), [(session(1), digest("2"))]);
+        now.forget(&now.of_plaintext(Path::new("/tmp/b"))[0]);
         assert_eq!(seen(now.of_file(file)), [(session(2), digest("1"))]);
         let day = i64::try_from(LASTS.as_millis()).expect("small");
         assert_eq!(seen(Notes::of(&state, 3_000 + day).of_file(file)), []);

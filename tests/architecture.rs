@@ -23,11 +23,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("canary", &["rules"]),
     ("audit", &["canary", "exit", "git", "naming", "terms"]),
     ("hooks", &["git", "terms"]),
+    ("agents", &["program", "state", "terms"]),
     ("state", &["clock", "store", "terms"]),
     ("store", &["config", "clock", "rules", "state", "terms"]),
     ("holder", &["clock", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
-    ("shims", &["program", "state"]),
+    ("shims", &["program", "state", "terms"]),
     ("supervise", &["clock", "exit", "terms"]),
     ("settle", &["canary", "exit", "rules", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
@@ -61,13 +62,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "doctor",
         &[
-            "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules", "run",
-            "shims", "state", "store", "terms",
+            "agents", "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules",
+            "run", "shims", "state", "store", "terms",
         ],
     ),
     (
         "cli",
         &[
+            "agents",
             "audit",
             "hooks",
             "config",
@@ -121,6 +123,22 @@ fn nobody_but_the_store_room_names_concrete_stores() {
         }
         for store in ["SqliteStore", "PostgresStore", "AdvisoryStore"] {
             assert!(!code(&file).contains(store), "{path} names a concrete store");
+        }
+    }
+}
+
+/// An answer that could not be written must not look like one, so there is one door for them.
+#[test]
+fn nobody_but_the_door_of_answers_writes_to_standard_output() {
+    for file in sources(Path::new("src")) {
+        let path = file.display().to_string();
+        let tests = path.ends_with("tests.rs") || path == "src/invocation/linux.rs";
+        if path == "src/cli/out.rs" || tests {
+            continue;
+        }
+        for way in ["io::stdout()", "print!(", "println!("] {
+            let found = code(&file).replace("eprint", "").contains(way);
+            assert!(!found, "{path} writes to standard output past src/cli/out.rs");
         }
     }
 }

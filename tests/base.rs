@@ -7,6 +7,7 @@ mod notes;
 mod odd;
 mod open_edit;
 mod playbook;
+mod replaced;
 mod table;
 
 mod stage;

@@ -2,9 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod answers;
 mod compat;
 mod figures;
 mod helpers;
+mod keeping;
+mod kept;
+mod odd;
 mod pages;
 mod sessions;
 mod words;

@@ -1,6 +1,7 @@
 //! The command line: verbs, options, refusals and help, through the binary as built.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod cases;
 mod generated;
 mod help;
@@ -12,3 +13,4 @@ pub(crate) mod store;
 mod twins;
 mod views;
 mod watch;
+mod words;

@@ -5,6 +5,8 @@ mod completions;
 mod init;
 mod package;
 mod place;
+mod refused;
 mod release;
 mod script;
 mod start_files;
+mod two;

@@ -4,6 +4,7 @@
 
 mod world;
 
+mod agents;
 mod architecture;
 mod base;
 mod board;

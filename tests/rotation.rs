@@ -5,6 +5,6 @@ mod consumers;
 mod declared;
 mod duties;
 mod issue;
-mod stage;
+pub(crate) mod stage;
 mod stopped;
 mod verification;

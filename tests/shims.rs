@@ -6,6 +6,7 @@ mod called;
 mod foreign;
 mod install;
 mod parallel;
+mod path;
 mod search;
 
 use std::ffi::OsString;

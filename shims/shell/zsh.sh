@@ -3,13 +3,29 @@
 # zsh reads; into .zprofile, because macOS' path_helper (in /etc/zprofile) puts its own folders first; and into .zshrc,
 # because version managers put theirs first there.
 
+# The folder that `locked shims path` names, in the same order: what LOCKED_SHIMS_DIR says (`locked_shims_dir`: what it said when
+# this was installed), XDG_DATA_HOME, and the account's home in the user database (`locked_shims`: the folder there), not HOME,
+# which may be somebody else's.
+if [[ -n ${locked_shims_dir-} && -z ${LOCKED_SHIMS_DIR-} ]]; then export LOCKED_SHIMS_DIR=$locked_shims_dir; fi
 () {
     emulate -L zsh
-    local dir
+    setopt no_nomatch
+    local dir home
     if [[ -n ${locked_bin-} && ${path[(Ie)$locked_bin]} -eq 0 ]]; then path+=("$locked_bin"); fi
-    # The folder as `locked shims` chooses it; a relative one would be another in every directory.
-    for dir in "${LOCKED_SHIMS_DIR-}" "${XDG_DATA_HOME:+$XDG_DATA_HOME/locked/shims}" \
-        "${HOME-}/.local/share/locked/shims" /usr/local/lib/locked/shims; do
+    if [[ ${LOCKED_SHIMS_DIR-} == /* ]]; then
+        dir=$LOCKED_SHIMS_DIR
+    elif [[ ${XDG_DATA_HOME-} == /* ]]; then
+        dir=${XDG_DATA_HOME%/}/locked/shims
+    elif [[ -n ${locked_shims-} ]]; then
+        dir=$locked_shims
+    else
+        if [[ ${USERNAME-} == [A-Za-z_]* ]]; then home=${~:-~$USERNAME}; fi
+        # Where the database has none, HOME is all there is.
+        if [[ ${home-} != /* ]]; then home=${HOME-}; fi
+        dir=${home%/}/.local/share/locked/shims
+    fi
+    # Else that for everybody. One with : would be two, and a relative one another in every directory.
+    for dir in "$dir" /usr/local/lib/locked/shims; do
         if [[ $dir == /* && $dir != *:* && -d $dir ]]; then
             path=("$dir" "${(@)path:#${(b)dir}}")
             break
@@ -20,4 +36,4 @@
     if [[ -n $dir && -d $dir && ${fpath[(Ie)$dir]} -eq 0 ]]; then fpath+=("$dir"); fi
 }
 export PATH
-unset locked_bin
+unset locked_bin locked_shims locked_shims_dir

@@ -37,6 +37,8 @@ pub struct Commit {
     pub id: String,
     /// When it was committed, as it says: seconds since 1970.
     pub at: i64,
+    /// When it was written first, as it says: seconds since 1970. A rebase leaves that as it was.
+    pub written: i64,
     /// A merge may differ from each parent and yet change nothing of its own.
     pub changes: Vec<Change>,
 }
@@ -63,12 +65,14 @@ pub(super) fn commits(raw: &[u8]) -> Vec<Commit> {
 }
 
 /// The format whose output [`commits`] reads.
-pub(super) const HEADER: &str = "--format=%x01%H %ct";
+pub(super) const HEADER: &str = "--format=%x01%H %ct %at";
 
 fn header(token: &[u8]) -> Option<Commit> {
     let text = std::str::from_utf8(token.strip_prefix(b"\x01")?).ok()?;
-    let (id, at) = text.split_once(' ')?;
-    Some(Commit { id: id.to_owned(), at: at.trim().parse().unwrap_or_default(), changes: Vec::new() })
+    let mut words = text.split_whitespace();
+    let id = words.next()?.to_owned();
+    let mut moment = || words.next().and_then(|word| word.parse().ok()).unwrap_or_default();
+    Some(Commit { id, at: moment(), written: moment(), changes: Vec::new() })
 }
 
 /// The next entry; what stands before it is handed over. A path can look like anything, so it is never read as an entry.
@@ -143,12 +147,12 @@ mod tests {
     fn commits_keep_their_entries_and_merges_all_their_parents() {
         let (a, b, c) = (id('a'), id('b'), id('c'));
         let raw = format!(
-            "\u{1}{a} 7\0\0::100644 100644 100644 {a} {b} {c} MM\0x\0\u{1}{b} 6\0\u{1}{c} 5\0\n:000000 100644 {} {a} A\0y\0",
+            "\u{1}{a} 7 4\0\0::100644 100644 100644 {a} {b} {c} MM\0x\0\u{1}{b} 6 6\0\u{1}{c} 5 2\0\n:000000 100644 {} {a} A\0y\0",
             id('0')
         );
         let read = commits(raw.as_bytes());
-        let shape: Vec<_> = read.iter().map(|commit| (commit.id.clone(), commit.at, commit.changes.len())).collect();
-        assert_eq!(shape, [(a.clone(), 7, 1), (b.clone(), 6, 0), (c.clone(), 5, 1)]);
+        let shape: Vec<_> = read.iter().map(|it| (it.id.clone(), it.at, it.written, it.changes.len())).collect();
+        assert_eq!(shape, [(a.clone(), 7, 4, 1), (b.clone(), 6, 6, 0), (c.clone(), 5, 2, 1)]);
         assert_eq!(read[0].changes[0].before, [a, b]);
     }
 }

@@ -38,6 +38,8 @@ pub enum Wrong {
     },
     /// It lies in this zone, and this session has not held it.
     Zone(String),
+    /// It lies in this zone, and nobody held that when it was committed.
+    Unheld(String),
     /// The content is not here, so nobody can tell.
     Unseen,
 }
@@ -48,7 +50,7 @@ impl Wrong {
     pub fn status(&self) -> i32 {
         match self {
             Self::Bad(_) | Self::Unmerged => exit::QUARANTINED,
-            Self::Unlocked | Self::Stale { .. } | Self::Zone(_) => exit::UNLOCKED,
+            Self::Unlocked | Self::Stale { .. } | Self::Zone(_) | Self::Unheld(_) => exit::UNLOCKED,
             Self::Unseen => exit::UNREACHABLE,
         }
     }
@@ -64,7 +66,7 @@ impl Wrong {
             Self::Unmerged => "unmerged",
             Self::Unlocked => "unlocked",
             Self::Stale { .. } => "stale",
-            Self::Zone(_) => "zone",
+            Self::Zone(_) | Self::Unheld(_) => "zone",
             Self::Unseen => "unseen",
         }
     }
@@ -74,7 +76,7 @@ impl Wrong {
         let of_path = |fault: &Fault| {
             matches!(fault, Fault::Plaintext | Fault::Empty | Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))
         };
-        matches!(self, Self::Bad(fault) if of_path(fault)) || matches!(self, Self::Zone(_))
+        matches!(self, Self::Bad(fault) if of_path(fault)) || matches!(self, Self::Zone(_) | Self::Unheld(_))
     }
 }
 
@@ -91,6 +93,9 @@ impl fmt::Display for Wrong {
                 write!(f, "this version (token {token}) was made without the one that it replaces (token {replaced})")
             }
             Self::Zone(name) => write!(f, "it lies in zone {name}, and this session has not held zone:{name}"),
+            Self::Unheld(name) => {
+                write!(f, "it lies in zone {name}, and nobody held zone:{name} when it was committed")
+            }
             Self::Unseen => f.write_str("its content is not in this clone"),
         }
     }

@@ -16,6 +16,8 @@ use crate::git::GitError;
 /// What it comes to.
 #[derive(Debug, Default)]
 pub struct Audited {
+    /// The commits that were looked at, parents first; none where a tree was.
+    pub history: Vec<Commit>,
     /// How many commits were looked at.
     pub commits: usize,
     /// How many versions of SOPS files.
@@ -31,7 +33,9 @@ pub struct Audited {
 /// # Errors
 /// git cannot be started, or fails: a word names no commit.
 pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
-    audited(door, &door.commits(words)?)
+    let history = door.commits(words)?;
+    let audited = audited(door, &history)?;
+    Ok(Audited { history, ..audited })
 }
 
 /// Looks at every file of one commit, whoever brought it.
@@ -41,7 +45,7 @@ pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
 pub fn tree(door: &Door, commit: &str) -> Result<Audited, GitError> {
     let change = |(path, blob)| Change { path, kind: Kind::File, blob, before: Vec::new() };
     let changes = door.files(commit)?.into_iter().map(change).collect();
-    let mut audited = audited(door, &[Commit { id: commit.to_owned(), at: 0, changes }])?;
+    let mut audited = audited(door, &[Commit { id: commit.to_owned(), at: 0, written: 0, changes }])?;
     // Which commit brought them is not known.
     audited.findings.iter_mut().for_each(|finding| finding.commit = None);
     audited.wanted.iter_mut().for_each(|wanted| wanted.commit = None);

@@ -10,6 +10,7 @@
 
 mod change;
 mod demand;
+mod demanded;
 mod door;
 mod finding;
 mod history;
@@ -20,6 +21,7 @@ mod staged;
 mod written;
 
 pub use change::{Change, Commit, Kind};
+pub use demanded::demands;
 pub use door::Door;
 pub use finding::{Finding, Wrong};
 pub use history::{Audited, commits, tree};

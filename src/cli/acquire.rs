@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::clock::Clock as _;
 use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
@@ -16,12 +17,13 @@ use crate::terms::{FencingToken, Issue, LeaseKey, Resource, show_duration};
 use super::RunOptions;
 use super::front::refuse;
 use super::held::{answer, names};
+use super::keep_alive::{self, Keeper};
 use super::rotation;
 use super::verbs::Acquire;
 use super::world::{CALL, World};
 
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
-    World::with(context, options, |world| {
+    keep_alive::with(context, options, verb, |world, standby| {
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
         let operation =
             verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
@@ -40,12 +42,14 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         let request = request(world, Claim::Explicit, resources, ttl, operation)?;
         let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
         let granted = granted(world, options, &request, obtained)?;
+        let sent = context.clock.now();
         let lasts = confirmed(world, &request, &granted)?;
         if let Some(issue) = issue {
             still_wanted(world, &request, issue)?;
         }
+        let keeper = keep_alive::begin(world, standby, &request, &granted, (sent, lasts))?;
         super::duty::tell(world, &request.resources);
-        Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts))
+        Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref()))
     })
 }
 
@@ -94,7 +98,15 @@ pub(super) fn granted(
 /// Confirmed before it is reported: the first grant is short, and the renew gives the whole TTL.
 pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Granted) -> Result<Duration, Exit> {
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
-    match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+    let renewal = match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+        // Another `acquire` of this session came in between and has adopted it: the session holds it all the same.
+        Renewal::Gone => {
+            let holding = Holding::Session { session: world.session.id, resources: request.resources.clone() };
+            world.store.renew(&holding, CALL).map_err(|error| world.down(&error))?
+        }
+        other => other,
+    };
+    match renewal {
         Renewal::Renewed(lasts) => Ok(lasts),
         Renewal::Revoked | Renewal::Gone => Err(super::held::not_ours(world, &request.resources)),
     }
@@ -141,7 +153,13 @@ pub(super) fn ask<T>(
     obtained.map_err(|error| super::world::down(&error))
 }
 
-fn said(as_json: bool, tokens: &[(Resource, FencingToken)], adopted: &[Resource], lasts: Duration) -> Exit {
+fn said(
+    as_json: bool,
+    tokens: &[(Resource, FencingToken)],
+    adopted: &[Resource],
+    lasts: Duration,
+    keeper: Option<&Keeper>,
+) -> Exit {
     let list: Vec<_> = tokens
         .iter()
         .map(|(resource, token)| {
@@ -153,6 +171,7 @@ fn said(as_json: bool, tokens: &[(Resource, FencingToken)], adopted: &[Resource]
         let before = if adopted.contains(resource) { " (this session held it already)" } else { "" };
         format!("acquired {} for {}{before}", resource.name, show_duration(lasts))
     });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    answer(as_json, &json!({"acquired": list, "expires_in_ms": lasts.as_millis()}), Some(text))
+    let text = lines.chain(keeper.map(Keeper::line)).collect::<Vec<_>>().join("\n");
+    let kept = keeper.map(Keeper::object);
+    answer(as_json, &json!({"acquired": list, "expires_in_ms": lasts.as_millis(), "kept_alive": kept}), Some(text))
 }

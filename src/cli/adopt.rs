@@ -203,7 +203,10 @@ fn lease(
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
     let patience = options.patience(&settings);
     match lease::acquire(request.clone(), patience, &mut asker).map_err(|error| down(&error))? {
-        Obtained::Granted { granted, .. } => Ok((request, granted)),
+        Obtained::Granted { granted, .. } => {
+            report::say_words(&granted.words);
+            Ok((request, granted))
+        }
         Obtained::Busy(busy) => {
             let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms());
             Err(refuse(&refusal, options.conflict_exit_code.map_or(exit::BUSY, i32::from)))

@@ -1,6 +1,8 @@
 //! `locked audit`: what the hooks look at, where nobody can pass them by: over commits, in CI and in a receiving repository.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::audit::{self, Audited, Door, Finding, Wrong};
@@ -11,10 +13,12 @@ use crate::terms::{Scope, SessionId};
 
 use super::RunOptions;
 use super::findings::{self, line, object};
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::hooks::{no_git, pushes, told};
 use super::ledger::{self, Ledger, Unasked};
+use super::out::print;
 use super::verbs::AuditVerb;
+use super::zoned::{self, Entered};
 
 /// What the receipts say, or why they were not asked.
 enum Receipts {
@@ -29,10 +33,14 @@ pub(super) fn audit(context: &Context, options: &RunOptions, verb: &AuditVerb) -
 fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<Exit, Unasked> {
     let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let mut audited = look(&door, verb)?;
-    let receipts = if audited.wanted.is_empty() {
+    let root = door.root().map_err(|error| no_git(&error))?;
+    let history = std::mem::take(&mut audited.history);
+    let zones = if history.is_empty() { Vec::new() } else { zoned::zones(context) };
+    let entered = zoned::entered_by(&door, root.as_deref(), &zones, &history)?;
+    let receipts = if audited.wanted.is_empty() && entered.is_empty() {
         Receipts::Asked(Vec::new())
     } else {
-        match ask(context, options, verb, &door, &audited) {
+        match ask(context, options, verb, root, &audited, &entered) {
             // What is wrong by itself is told whatever the store would say.
             Err(_) if !audited.findings.is_empty() => Receipts::NotAsked("the store does not answer"),
             other => other?,
@@ -83,8 +91,9 @@ fn ask(
     context: &Context,
     options: &RunOptions,
     verb: &AuditVerb,
-    door: &Door,
+    root: Option<PathBuf>,
     audited: &Audited,
+    entered: &[Entered<'_>],
 ) -> Result<Receipts, Unasked> {
     let setting = ledger::setting(context)?;
     if ledger::is_own(&setting) {
@@ -93,7 +102,6 @@ fn ask(
     if setting.advisory {
         return Ok(Receipts::NotAsked("an advisory store keeps none"));
     }
-    let root = door.root().map_err(|error| no_git(&error))?;
     let said = verb.scope.clone().map(Scope);
     let Some(scope) = said.map_or_else(|| ledger::scope(context, root.as_ref()), |scope| Ok(Some(scope)))? else {
         return Ok(Receipts::NotAsked("a bare repository does not tell its scope, give it with --scope"));
@@ -105,6 +113,7 @@ fn ask(
     let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty() && !missing.contains(wanted));
     let chains = ledger.chains(replacing).map_err(down)?;
     found.extend(audit::stale(&audited.wanted, &chains));
+    found.extend(zoned::unheld(entered, &mut ledger).map_err(down)?);
     Ok(Receipts::Asked(found))
 }
 

@@ -16,7 +16,7 @@ use crate::report;
 use crate::run::Context;
 
 use self::line::{More, Wanted, wanted};
-use super::front::print;
+use super::out::print;
 use super::verbs::Completions;
 
 pub(super) fn completions(context: &Context, verb: &Completions) -> Exit {

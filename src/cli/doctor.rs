@@ -28,8 +28,9 @@ use crate::exit::{self, Exit};
 use crate::report;
 use crate::run::Context;
 
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::options::OnlyOptions;
+use super::out::print;
 use super::overruled::without_twins;
 use super::verbs::Doctor;
 

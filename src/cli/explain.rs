@@ -60,7 +60,7 @@ pub(super) fn explain(
             })
         }
     };
-    text.map_or_else(|exit| exit, |text| super::front::print(&text))
+    text.map_or_else(|exit| exit, |text| super::out::print(&text))
 }
 
 fn pass_json(reason: &str, notes: &[String], rule: Option<&str>, program: Option<&str>) -> String {

@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 
 use super::options::OnlyOptions;
 
-/// Every word that is a verb now or will be: none of them is ever taken for a program.
+/// Every word that is a verb: none of them is ever taken for a program.
 const VERBS: [&str; 20] = [
     "run",
     "status",
@@ -24,12 +24,11 @@ const VERBS: [&str; 20] = [
     "doctor",
     "help",
     "adopt",
-    // Reserved by the design for later versions.
+    "agents",
     "init",
     "audit",
     "session",
     "hooks",
-    "agents",
 ];
 const MORE_VERBS: [&str; 2] = ["config", "store"];
 

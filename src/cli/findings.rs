@@ -56,7 +56,7 @@ fn why(wrong: &Wrong) -> &'static str {
         Wrong::Unmerged => "what is committed must be one version, and whole",
         Wrong::Unlocked => "two writers of one SOPS file lose data, and nothing proves that this one was alone",
         Wrong::Stale { .. } => "what its writer had not seen is lost with it",
-        Wrong::Zone(_) => "one at a time changes what lies in a zone",
+        Wrong::Zone(_) | Wrong::Unheld(_) => "one at a time changes what lies in a zone",
         Wrong::Unseen => "what nobody can look at, nobody can prove",
     }
 }
@@ -64,7 +64,7 @@ fn why(wrong: &Wrong) -> &'static str {
 /// Whether to try again, and the line to type.
 fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>) -> (String, String) {
     let after = || "yes, after the next step".to_owned();
-    if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unseen)) {
+    if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unheld(_) | Wrong::Unseen)) {
         return ("no, not with this commit".to_owned(), format!("git show {} -- {path}", short(commit)));
     }
     match wrong {
@@ -80,6 +80,8 @@ fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>) -> (S
         }
         Wrong::Stale { .. } => (after(), format!("git show HEAD -- {path}")),
         Wrong::Zone(name) => (after(), format!("locked acquire zone:{name}")),
+        // A commit that is made under it has another time.
+        Wrong::Unheld(name) => (after(), format!("locked acquire zone:{name} && git commit --amend --no-edit")),
         Wrong::Unseen => (after(), "git fetch --refetch --no-filter".to_owned()),
     }
 }

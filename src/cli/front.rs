@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -17,13 +16,17 @@ use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
 use crate::terms::{ResourceName, SessionId};
 
-use super::find::{Front, find, is_verb};
+use super::find::{Front, find};
 use super::options::{OnlyOptions, RunOptions};
 use super::overruled::{without_overruled, without_twins};
 use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
 
 /// The whole of `locked`, from the door to the exit.
 pub fn main(invocation: Invocation) -> Exit {
+    super::out::kept(entered(invocation))
+}
+
+fn entered(invocation: Invocation) -> Exit {
     // Without /proc (a bare chroot) the kernel still says what it executed; a read must not need more than that.
     let executed = || invocation.executed.as_ref().map(|path| FileId::of(&invocation.cwd.join(path)));
     let ourselves = match FileId::ourselves().or_else(|error| executed().unwrap_or(Err(error))) {
@@ -33,6 +36,9 @@ pub fn main(invocation: Invocation) -> Exit {
             return Exit::Code(exit::INTERNAL);
         }
     };
+    if let Some(sandbox) = report::Sandbox::of(&|name| invocation.var(name)) {
+        report::in_sandbox(sandbox);
+    }
     // Order: before anything else is read. Under another name than ours every byte is the program's.
     let stands_for = stands_for(&invocation, ourselves);
     let args = invocation.args.clone();
@@ -169,22 +175,10 @@ fn by_hand(context: &Context, typed: &RunOptions) -> Result<Vec<ResourceName>, E
 }
 
 fn verb(mut context: Context, args: &[OsString]) -> Exit {
-    if let Some(word) = args.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
-        && is_verb(word)
-        && super::definition().find_subcommand(word).is_none()
-        && word != "help"
-    {
-        let what = format!("`locked {}` is not in this version yet", word.display());
-        report::say(
-            &report::misuse(&what, &format!("for a program of that name: locked run -- {}", word.display()))
-                .to_string(),
-        );
-        return Exit::Code(exit::USAGE);
-    }
     let words = named(args);
-    // A variable that makes no sense is what the doctor is to find.
+    // A variable that makes no sense is what the doctor is to find, and stands in the way of no agent.
     let definition = match super::find::verb(args) {
-        Some(word) if word == "doctor" => without_twins(Line::command()),
+        Some(word) if word == "doctor" || word == "agents" => without_twins(Line::command()),
         _ => without_overruled(Line::command(), &words, &context),
     };
     let parsed = definition.try_get_matches_from(words).and_then(|matches| {
@@ -237,21 +231,11 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         Verb::Config(verb) => super::config::config(&context, &line.options, &matches, &verb.verb),
         Verb::Shims(verb) => super::shims::shims(&context, &verb.verb),
         Verb::Hooks(verb) => super::hooks::hooks(&context, &line.options, &verb.verb),
+        Verb::Agents(verb) => super::agents::agents(&context, &line.options, &verb.verb),
         Verb::Audit(verb) => super::audit::audit(&context, &line.options, verb),
         Verb::Init(verb) => super::init::init(&context, verb),
         Verb::Completions(verb) => super::completions::completions(&context, verb),
         Verb::Doctor(verb) => super::doctor::doctor(&context, line.options.quiet, verb),
-    }
-}
-
-/// Writes a verb's answer to standard output. A reader that went away is no fault of ours.
-pub(super) fn print(text: &str) -> Exit {
-    match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            report::say(&format!("locked: cannot write the answer: {error}"));
-            Exit::Code(exit::INTERNAL)
-        }
-        _ => Exit::OK,
     }
 }
 
@@ -264,8 +248,7 @@ pub(super) fn refuse(refusal: &report::Refusal, status: i32) -> Exit {
 /// clap's own words for help and version; a mistake is ours to refuse with our own status.
 fn misuse(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        let _nobody_may_listen = error.print();
-        return Exit::OK;
+        return super::out::told(error.print()).map_or_else(|exit| exit, |()| Exit::OK);
     }
     let _nobody_may_listen = error.print();
     Exit::Code(exit::USAGE)

@@ -13,7 +13,8 @@ use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Renew
 use crate::terms::{Resource, SessionId};
 
 use super::RunOptions;
-use super::front::{print, refuse};
+use super::front::refuse;
+use super::out::print;
 use super::rotation;
 use super::verbs::{Named, ReleaseVerb};
 use super::world::World;
@@ -78,6 +79,7 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         let settlement = Settlement::whole(Ending::Release(ended), Vec::new()).noting(note);
         match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
             Release::Released => {
+                world.keepers().relieve(world.session.id, &resources);
                 Ok(answer(verb.json, &json!({"released": names(&resources), "as": ended.as_str()}), None))
             }
             Release::NotOurs => Err(not_ours(world, &resources)),

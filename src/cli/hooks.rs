@@ -12,11 +12,12 @@ use crate::git::GitError;
 use crate::naming;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
-use crate::terms::{Resource, ResourceName};
+use crate::terms::{Resource, ResourceName, said_somehow};
 
 use super::RunOptions;
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::ledger;
+use super::out::print;
 use super::verbs::{HookVerb, HooksVerbs};
 
 pub(super) use pushed::{pushes, told};
@@ -57,8 +58,8 @@ fn refused_unless_bypassed(
     status: i32,
 ) -> Exit {
     let Some(reason) = context.invocation.var("LOCKED_BYPASS") else { return refuse(refusal, status) };
-    let reason: String = reason.to_string_lossy().chars().filter(|c| !c.is_control()).take(200).collect();
-    if reason.trim().is_empty() {
+    let reason = said_somehow(&reason.to_string_lossy());
+    if reason.is_empty() {
         return refuse(refusal, status);
     }
     let told = match record(context, hook, &reason, findings) {
@@ -82,7 +83,7 @@ fn record(context: &Context, hook: &str, reason: &str, findings: &[Finding]) -> 
     }
     resources.sort();
     resources.dedup();
-    run::record_bypass(context, reason, hook, &resources)
+    run::record_bypass(context, reason, &format!("git {hook}"), &resources)
 }
 
 /// git cannot say what is to be looked at: nothing is let through unseen.

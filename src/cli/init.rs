@@ -5,9 +5,9 @@
 mod found;
 mod offer;
 mod text;
+mod write;
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::io::IsTerminal as _;
 
 use serde_json::json;
 
@@ -17,9 +17,11 @@ use crate::git::Repository;
 use crate::report;
 use crate::run::{Context, env_of};
 
-use self::found::Found;
+use self::found::{Found, shown};
 use self::offer::{Offer, says_yes};
-use super::front::{print, refuse};
+use self::write::write;
+use super::front::refuse;
+use super::out::print;
 use super::verbs::Init;
 
 pub(super) fn init(context: &Context, verb: &Init) -> Exit {
@@ -33,17 +35,14 @@ fn go(context: &Context, verb: &Init) -> Result<Exit, Exit> {
         .map_err(|error| wrong(&error.to_string(), "git status"))?
         .ok_or_else(|| wrong("this is no git repository: there is no place for its settings", "git init"))?;
     let file = repository.worktree_root.join(FILE);
-    let written = write(&file).map_err(|error| {
-        let what = format!("cannot write {file:?}: {error}");
-        refuse(&report::misconfigured(&what, "make its directory writable for you"), exit::CONFIG)
-    })?;
+    let written = write(&file).map_err(|wrong| refuse(&wrong.refusal(&file), exit::CONFIG))?;
     let files = repository.files(&env).map_err(|error| wrong(&error.to_string(), "git status"))?;
     let found = Found::among(&repository.worktree_root, &files);
     let mut offers = Offer::all(&super::definition());
     if !verb.json {
         let what = if written { "wrote" } else { "left as it is:" };
         let every = if written { ": every setting as a comment" } else { "" };
-        let _nobody_may_listen = print(&format!("{what} {}{every}\nfound: {found}", file.display()));
+        let _nobody_may_listen = print(&format!("{what} {}{every}\nfound: {found}", shown(&file)));
     }
     let asks = !verb.yes && !verb.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut status = Exit::OK;
@@ -67,14 +66,4 @@ fn go(context: &Context, verb: &Init) -> Result<Exit, Exit> {
         let _nobody_may_listen = print(&format!("next:  {}  # {}", offer.line(), offer.why));
     }
     Ok(status)
-}
-
-/// Writes the file unless there is one: never over it, not even through a link that leads nowhere. The answer is whether
-/// it was written.
-fn write(file: &Path) -> std::io::Result<bool> {
-    match std::fs::OpenOptions::new().write(true).create_new(true).open(file) {
-        Ok(mut there) => there.write_all(text::commented().as_bytes()).map(|()| true),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
-    }
 }

@@ -19,9 +19,13 @@ use crate::terms::{Digest, Resource, ResourceName, Scope, SessionId};
 
 use super::check::inherited;
 use super::world::CALL;
+use super::zoned::Spell;
 
 /// How long after its end a lease on a zone still covers the commit of what was done under it.
-const COVERS: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const COVERS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// So many leases of a zone are looked at, the last ones: what lies before them nobody judges.
+const MOST_SPELLS: u32 = 10_000;
 
 /// A question that could not be put: what to say, and the exit status.
 pub(super) type Unasked = (Refusal, i32);
@@ -157,6 +161,15 @@ impl<'a> Ledger<'a> {
     /// Who is asked about as "this session".
     pub(super) fn session(&self) -> Option<SessionId> {
         self.session
+    }
+
+    /// From when to when anybody has held it, as far back as the ledger goes.
+    pub(super) fn spells(&mut self, resource: &Resource) -> Result<Vec<Spell>, StoreError> {
+        let live = self.store.leases(Some(std::slice::from_ref(resource)), CALL)?;
+        let filter = HistoryFilter { name: Some(resource.name.to_string()), since: None, limit: Some(MOST_SPELLS) };
+        let past = self.store.history(&filter, CALL)?.into_iter().filter(|lease| lease.resource == *resource);
+        let live = live.into_iter().map(|lease| (lease.acquired_at, None));
+        Ok(live.chain(past.map(|lease| (lease.acquired_at, Some(lease.ended_at)))).collect())
     }
 
     /// Whether this session has held it not long ago.

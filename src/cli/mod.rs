@@ -6,6 +6,7 @@
 
 mod acquire;
 mod adopt;
+mod agents;
 mod alive;
 mod audit;
 mod check;
@@ -22,8 +23,10 @@ mod held;
 mod history;
 mod hooks;
 mod init;
+mod keep_alive;
 mod ledger;
 mod options;
+mod out;
 mod overruled;
 mod restore;
 mod rotation;
@@ -36,6 +39,7 @@ mod table;
 mod verbs;
 mod watch;
 mod world;
+mod zoned;
 
 pub use find::Front;
 pub use front::main;

@@ -14,7 +14,9 @@ use crate::lease::Patience;
 use crate::report::Voice;
 use crate::run::{self, AskedTimes, NoTimes, Options};
 use crate::settle::Holds;
-use crate::terms::{Issue, NoIssue, ResourceName, SessionId, may_hold_a_secret, parse_duration};
+use crate::terms::{
+    Issue, NoIssue, NotSaid, ResourceName, SessionId, may_hold_a_secret, parse_duration, said, said_somehow,
+};
 
 /// Options of a run. Each has a twin `LOCKED_<OPTION>` in the environment, but for those that a nested command must
 /// not inherit (`--resource`, `--dry-run`, `--report`, `--force`, `--reason`, `--accept-stale`).
@@ -39,7 +41,7 @@ pub struct RunOptions {
     pub consumers_ok: bool,
 
     /// What to call the work in `locked status`, instead of the program's name
-    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true)]
+    #[arg(long, value_name = "TEXT", env = "LOCKED_OPERATION", hide_env_values = true, value_parser = operation)]
     pub operation: Option<String>,
 
     /// How long the lease lives without a renew [default: 30m]
@@ -142,14 +144,14 @@ pub(super) struct OnlyOptions {
 }
 
 /// A reason that says something, on one line.
-pub(super) fn reason(text: &str) -> Result<String, &'static str> {
-    match text.trim() {
-        "" => Err("say why, in a few words"),
-        text if text.chars().any(char::is_control) || text.chars().count() > 200 => {
-            Err("one line of at most 200 characters")
-        }
-        text => Ok(text.to_owned()),
-    }
+pub(super) fn reason(text: &str) -> Result<String, NotSaid> {
+    said(text)
+}
+
+/// What work is called is taken as it comes: a name alone stops no command.
+#[expect(clippy::unnecessary_wraps, reason = "what clap takes")]
+pub(super) fn operation(text: &str) -> Result<String, NotSaid> {
+    Ok(said_somehow(text))
 }
 
 /// What clap's `FalseyValueParser` takes for yes, for the one question that is asked before the options are read.

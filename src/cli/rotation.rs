@@ -12,8 +12,9 @@ use crate::run::{self, Context, IssueState, env_of};
 use crate::store::{Ended, HistoryFilter, LeaseView};
 use crate::terms::{Issue, Resource};
 
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::held::names;
+use super::out::print;
 use super::verbs::ReleaseVerb;
 use super::world::{CALL, World};
 

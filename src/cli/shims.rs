@@ -3,8 +3,11 @@
 
 mod install;
 mod list;
+mod refused;
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -13,16 +16,19 @@ use crate::report;
 use crate::run::{Context, env_of};
 use crate::shims::{self, Folder, ShimError, Standing, Tool};
 
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::held::answer;
+use super::out;
 use super::verbs::{ExecVerb, RemoveVerb, ShimPlace, ShimsVerbs};
+
+use self::refused::Wrong;
 
 pub(super) fn shims(context: &Context, verb: &ShimsVerbs) -> Exit {
     let done = match verb {
         ShimsVerbs::Install(verb) => install::install(context, verb),
         ShimsVerbs::List(verb) => list::list(context, verb),
         ShimsVerbs::Remove(verb) => remove(context, verb),
-        ShimsVerbs::Path(place) => folder(context, place).map(|folder| print(&folder.path().display().to_string())),
+        ShimsVerbs::Path(place) => path(context, place),
         // It takes the context as the front door does, and never comes here.
         ShimsVerbs::Exec(_) => Ok(Exit::Code(exit::INTERNAL)),
     };
@@ -38,30 +44,46 @@ pub(super) fn exec(context: Context, verb: &ExecVerb) -> Exit {
     }
 }
 
+/// For programs: the bytes as they are.
+fn path(context: &Context, place: &ShimPlace) -> Result<Exit, Exit> {
+    let folder = folder(context, place)?;
+    folder.serves().map_err(|error| failed(&error))?;
+    out::write(&[folder.path().as_os_str().as_bytes(), b"\n"].concat()).map(|()| Exit::OK)
+}
+
 fn remove(context: &Context, verb: &RemoveVerb) -> Result<Exit, Exit> {
     let folder = folder(context, &verb.place)?;
-    let mut tools = tools(&verb.tools)?;
+    let mut tools = tools(&verb.tools, Tool::found)?;
     if verb.all {
         let all = shims::all(&folder, context.ourselves).map_err(|error| failed(&error))?;
         tools.extend(all.into_iter().map(|shim| shim.tool));
     }
-    let (mut gone, mut absent, mut exit) = (Vec::new(), Vec::new(), Exit::OK);
+    let (mut gone, mut absent, mut stay) = (Vec::new(), Vec::new(), Vec::new());
     for (tool, taken) in shims::remove(&folder, &tools, context.ourselves) {
         match taken {
-            Ok(true) => gone.push(tool.to_string()),
-            Ok(false) => absent.push(tool.to_string()),
-            Err(error) => exit = failed(&error),
+            Ok(true) => gone.push(tool),
+            Ok(false) => absent.push(tool),
+            Err(error) => stay.push((tool, error)),
         }
     }
+    let left: Vec<Wrong<'_>> = stay.iter().map(|(tool, error)| (*tool, error)).collect();
+    let exit = refused::removed(&left, &gone);
+    let names = |tools: &[&Tool]| tools.iter().map(|tool| lossy(tool)).collect::<Vec<_>>();
+    let value = json!({ "folder": folder.path().to_string_lossy(), "removed": names(&gone), "absent": names(&absent) });
+    let names = |tools: &[&Tool]| tools.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let said = match (gone.as_slice(), absent.as_slice()) {
         ([], []) => "no shims".to_owned(),
-        ([], absent) => format!("no shim of {}", absent.join(" ")),
-        (gone, []) => format!("removed {}", gone.join(" ")),
-        (gone, absent) => format!("removed {}; no shim of {}", gone.join(" "), absent.join(" ")),
+        ([], absent) => format!("no shim of {}", names(absent)),
+        (gone, []) => format!("removed {}", names(gone)),
+        (gone, absent) => format!("removed {}; no shim of {}", names(gone), names(absent)),
     };
-    let value = json!({ "folder": folder.path().to_string_lossy(), "removed": gone, "absent": absent });
-    let printed = answer(verb.json, &value, Some(said).filter(|_| exit == Exit::OK));
-    Ok(if exit == Exit::OK { printed } else { exit })
+    let printed = answer(verb.json, &value, Some(said).filter(|_| exit.is_none()));
+    Ok(exit.unwrap_or(printed))
+}
+
+/// A tool's name for JSON, which has its own way to write what does not show.
+fn lossy(tool: &Tool) -> String {
+    tool.as_os_str().to_string_lossy().into_owned()
 }
 
 fn folder(context: &Context, place: &ShimPlace) -> Result<Folder, Exit> {
@@ -69,23 +91,22 @@ fn folder(context: &Context, place: &ShimPlace) -> Result<Folder, Exit> {
         .map_err(|error| failed(&error))
 }
 
-fn tools(words: &[OsString]) -> Result<Vec<Tool>, Exit> {
-    words.iter().map(|word| Tool::named(word).map_err(|error| failed(&error))).collect()
+fn tools(words: &[OsString], named: fn(&OsStr) -> Result<Tool, ShimError>) -> Result<Vec<Tool>, Exit> {
+    words.iter().map(|word| named(word).map_err(|error| failed(&error))).collect()
 }
 
 /// How callers find a tool, in words of JSON: `first`, `behind` or `absent`; and what is found before us.
-fn shown(standing: &Standing) -> (&'static str, Option<String>) {
+fn shown(standing: &Standing) -> (&'static str, Option<&Path>) {
     match standing {
         Standing::First => ("first", None),
-        Standing::Behind(before) => ("behind", Some(before.to_string_lossy().into_owned())),
+        Standing::Behind(before) => ("behind", Some(before)),
         Standing::Absent => ("absent", None),
     }
 }
 
-fn standing(context: &Context, tool: &Tool) -> (Standing, Option<String>) {
+fn standing(context: &Context, tool: &Tool) -> (Standing, Option<PathBuf>) {
     let path = context.invocation.var("PATH");
-    let (standing, real) = shims::standing(tool, path.as_deref(), &context.invocation.cwd, context.ourselves);
-    (standing, real.map(|real| real.to_string_lossy().into_owned()))
+    shims::standing(tool, path.as_deref(), &context.invocation.cwd, context.ourselves)
 }
 
 fn is_on_path(context: &Context, folder: &Folder) -> bool {
@@ -96,13 +117,17 @@ fn is_on_path(context: &Context, folder: &Folder) -> bool {
 fn failed(error: &ShimError) -> Exit {
     match error {
         ShimError::NoName { .. } | ShimError::Ourselves => {
-            refuse(&report::misuse(&error.to_string(), "locked shims install sops"), exit::USAGE)
+            refuse(&report::misuse(&error.to_string(), &error.remedy()), exit::USAGE)
         }
-        _ => refuse(&report::misconfigured(&error.to_string(), "locked shims install --help"), exit::CONFIG),
+        _ => refused::refused(
+            error.to_string(),
+            "a shim that nobody finds guards nothing; nothing was done",
+            error.remedy(),
+        ),
     }
 }
 
-/// A path for a shell's start-up file.
-fn quoted(path: &OsStr) -> String {
-    crate::terms::shell_quote(path.as_encoded_bytes())
+/// A path for people, who may type it.
+fn quoted(path: &Path) -> String {
+    crate::terms::shell_quote(path.as_os_str().as_encoded_bytes())
 }

@@ -52,6 +52,8 @@ pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Ex
         let patience = patience(verb, &live);
         let stolen = ask(world, &request, |request, asker| lease::steal(request, &theft, patience, asker))?;
         let granted = granted(world, options, &request, stolen.obtained)?;
+        // Whoever kept it alive for them on this machine need not find out by itself.
+        live.iter().for_each(|lease| world.keepers().relieve(lease.session, std::slice::from_ref(&lease.resource)));
         let lasts = confirmed(world, &request, &granted)?;
         if verb.now {
             stolen.victims.iter().filter(|victim| victim.became == Became::Free).for_each(warn);

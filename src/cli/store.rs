@@ -14,8 +14,9 @@ use crate::run::{self, Context, env_of};
 use crate::store::{self, Before, Initialised, Prune, Store, StoreError, Upkeep};
 use crate::terms::{ResourceName, Scope, parse_duration};
 
-use super::front::{print, refuse};
+use super::front::refuse;
 use super::held::answer;
+use super::out::print;
 use super::verbs::{EpochVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerbs};
 use super::world::{down, scoped, store_of};
 

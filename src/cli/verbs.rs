@@ -11,12 +11,17 @@ use crate::terms::{Issue, ResourceName, parse_duration};
 
 use super::options::RunOptions;
 
+mod agents;
 mod config;
 mod hooks;
 mod session;
 mod shims;
 mod store;
 
+pub(super) use agents::{
+    AgentsVerb, AgentsVerbs, CheckVerb as CheckCallVerb, InstallVerb as InstallAgentsVerb, Level as AgentLevel,
+    RemoveVerb as RemoveAgentsVerb,
+};
 pub(super) use config::{ConfigVerb, ConfigVerbs, ShowVerb, TrustVerb};
 pub(super) use hooks::{AuditVerb, HookVerb, HooksVerb, HooksVerbs};
 pub(super) use session::{BeginVerb, EndVerb, ListVerb, SessionVerb, SessionVerbs};
@@ -64,7 +69,7 @@ pub enum Verb {
     History(History),
     /// Hold resources for this session over several commands
     #[command(
-        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts'\n  locked acquire rotation:API_KEY --operation 'rotate it'"
+        after_help = "Examples:\n  locked acquire sops:monitoring --operation 'new hosts' --keep-alive\n  locked acquire rotation:API_KEY --operation 'rotate it'"
     )]
     Acquire(Acquire),
     /// Give what this session holds a full TTL again
@@ -106,6 +111,9 @@ pub enum Verb {
     /// Keep git from taking in SOPS files that are plaintext, broken, or written without locked
     #[command(after_help = "Example:\n  locked hooks install")]
     Hooks(HooksVerb),
+    /// Stand beside coding agents, which write files without any program
+    #[command(after_help = "Example:\n  locked agents install claude")]
+    Agents(AgentsVerb),
     /// Look at commits as the hooks do, where nobody can pass them by; exits 72 or 73 when something is wrong
     #[command(after_help = "Examples:\n  locked audit\n  locked audit HEAD --json")]
     Audit(AuditVerb),
@@ -198,7 +206,7 @@ pub struct Acquire {
     #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
     pub resources: Vec<ResourceName>,
     /// What the hold is for
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = super::options::operation)]
     pub operation: Option<String>,
     /// The issue that it is for: when that is closed, or nobody can say, nothing is held (79, 80)
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]
@@ -206,6 +214,10 @@ pub struct Acquire {
     /// How long it lives without a renew [default: 30m]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub ttl: Option<Duration>,
+    /// Have it renewed in the background while the process lives that this session's commands come from (an agent, a
+    /// person's shell), for max_hold at most; it is given back when that process ends
+    #[arg(long)]
+    pub keep_alive: bool,
     /// How long to wait [default: 30s]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub wait: Option<Duration>,
@@ -339,11 +351,11 @@ pub struct Init {
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Only these checks: store, checkouts, state, spool, leases, session, settings, tools, keys, shims, path, around,
-    /// hooks, files
+    /// hooks, agents, files
     #[arg(value_name = "CHECK")]
     pub checks: Vec<String>,
     /// Mend what can be mended safely: modes of the state directory, shims that lead nowhere or are missing, what the store
-    /// has not heard, a hook that git passes over, files that nobody needs
+    /// has not heard, a hook that git passes over, calls of agents that were not understood, files that nobody needs
     #[arg(long)]
     pub fix: bool,
     /// Say only what is wrong

@@ -2,17 +2,17 @@
 //! whenever something has changed, so that a log of it stays short. Ctrl-C ends it as it ends any program.
 #![forbid(unsafe_code)]
 
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use crate::exit::Exit;
-use crate::report::{self, clock_time};
+use crate::report::clock_time;
 use crate::run::Context;
 use crate::store::StoreError;
 
-use super::status::{Seen, look, objects, rows};
+use super::out;
+use super::status::{Place, Seen, look, objects, rows};
 use super::verbs::Status;
-use super::world::{down, store_of};
+use super::world::down;
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -21,14 +21,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 const REDRAW: &str = "\x1b[H\x1b[2J";
 
 pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
-    let (state, mut store) = match store_of(context) {
+    let (place, mut store) = match Place::open(context) {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
-    let redraws = std::io::stdout().is_terminal() && !verb.json;
+    let redraws = out::is_terminal() && !verb.json;
     let mut before: Option<String> = None;
     loop {
-        let looked = look(context, verb, &state, store.as_mut());
+        let looked = look(context, verb, &place, store.as_mut());
         match looked {
             // Who begins with a store that does not answer is told so; later it may come back.
             Err(error) if before.is_none() => return down(&error),
@@ -36,8 +36,10 @@ pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
                 let (essence, block) = block(&looked, context, verb, redraws);
                 let is_news = before.as_ref() != Some(&essence);
                 before = Some(essence);
-                if (redraws || is_news) && !show(&block) {
-                    return Exit::OK;
+                if (redraws || is_news)
+                    && let Err(exit) = out::write(block.as_bytes())
+                {
+                    return exit;
                 }
             }
         }
@@ -82,20 +84,6 @@ fn essence(Seen { lease, alive, .. }: &Seen) -> String {
         lease.takeable,
         lease.reason
     )
-}
-
-/// False when nobody reads any more.
-fn show(block: &str) -> bool {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(block.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => true,
-        Err(error) => {
-            if error.kind() != std::io::ErrorKind::BrokenPipe {
-                report::say(&format!("locked: cannot write the answer: {error}"));
-            }
-            false
-        }
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a look each second; no store tells everybody what changed")]

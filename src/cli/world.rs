@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use crate::clock::Clock as _;
-use crate::config::Settings;
+use crate::config::{Settings, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::holder::Session;
 use crate::naming::{Local, Namer, NamingError};
 use crate::plan;
 use crate::report;
-use crate::run::{self, Context, env_of};
+use crate::run::{self, Context, Keepers, env_of};
 use crate::state::StateDir;
 use crate::store::{LeaseView, Owner, Store, StoreError};
 use crate::terms::{Resource, ResourceName, SessionId};
@@ -25,6 +25,8 @@ pub(super) struct World<'a> {
     pub(super) session: Session,
     pub(super) store: Box<dyn Store>,
     pub(super) settings: Settings,
+    /// Which store it is.
+    pub(super) setting: StoreSetting,
 }
 
 impl<'a> World<'a> {
@@ -39,11 +41,26 @@ impl<'a> World<'a> {
             .unwrap_or_else(|exit| exit)
     }
 
-    fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
+    /// Opens everything.
+    pub(super) fn open(context: &'a Context, session: Option<SessionId>) -> Result<Self, Exit> {
+        Self::open_at(context, session, setting_of(context)?)
+    }
+
+    /// The same with a store that has been asked for already.
+    pub(super) fn open_at(
+        context: &'a Context,
+        session: Option<SessionId>,
+        setting: StoreSetting,
+    ) -> Result<Self, Exit> {
         let settings = run::settings_here(context)?;
         let session = run::session(context, session, &settings).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
-        let (state, store) = store_of(context)?;
-        Ok(Self { context, state, session, store, settings })
+        let (state, store) = opened(context, &setting)?;
+        Ok(Self { context, state, session, store, settings, setting })
+    }
+
+    /// Those who keep what sessions hold alive, on this machine.
+    pub(super) fn keepers(&self) -> Keepers<'_> {
+        Keepers::of(&self.state, &self.setting)
     }
 
     /// These names in their scopes, sorted and unique.
@@ -58,7 +75,7 @@ impl<'a> World<'a> {
 
     /// Does the holder of this lease live?
     pub(super) fn alive(&self, lease: &LeaseView) -> &'static str {
-        super::alive::alive(&self.state, &self.state.host_id(self.context.clock.as_ref()), lease)
+        super::alive::alive(&self.state, &self.state.host_id(self.context.clock.as_ref()), &self.keepers(), lease)
     }
 
     pub(super) fn now_ms(&self) -> i64 {
@@ -90,9 +107,18 @@ pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) ->
 
 /// The state directory and the store of the repository around the working directory. What stands in the way has been said.
 pub(super) fn store_of(context: &Context) -> Result<(StateDir, Box<dyn Store>), Exit> {
-    let setting = run::store_here(context).map_err(|wrong| wrong.refuse(context))?;
+    opened(context, &setting_of(context)?)
+}
+
+/// Which store the repository around the working directory has.
+pub(super) fn setting_of(context: &Context) -> Result<StoreSetting, Exit> {
+    run::store_here(context).map_err(|wrong| wrong.refuse(context))
+}
+
+/// The state directory, and this store.
+pub(super) fn opened(context: &Context, setting: &StoreSetting) -> Result<(StateDir, Box<dyn Store>), Exit> {
     let opened = StateDir::open(&env_of(context)).and_then(|state| {
-        let store = run::open_store(context, &state, &setting)?;
+        let store = run::open_store(context, &state, setting)?;
         Ok((state, store))
     });
     opened.map_err(|error| down(&error))

@@ -1,36 +1,26 @@
 //! Shims are linked again: to this very program, by a path that lasts.
 #![forbid(unsafe_code)]
 
-use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::run::Context;
-use crate::shims;
-use crate::state::as_owner_of;
-use crate::terms::shell_quote;
+use crate::run::{Context, env_of};
+use crate::shims::{self, Folder, Tool};
 
 use super::patient::Patient;
 
-/// Makes the links anew, each in one step: a shell that looks meanwhile finds the old one or the new one.
-pub(super) fn link_again(patient: &Patient<'_>, links: &[PathBuf]) -> Result<String, String> {
-    let program = launcher(patient.context)?;
-    for link in links {
-        // As the owner of the folder: what root makes in a user's folder is the user's.
-        let _as_owner = link.parent().and_then(as_owner_of);
-        let draft = link.with_file_name(format!(".{}-{}", std::process::id(), name_of(link)));
-        let made = symlink(&program, &draft).and_then(|()| fs::rename(&draft, link));
-        if let Err(error) = made {
-            let _it_may_not_be_there = fs::remove_file(&draft);
-            return Err(format!("{} cannot be made: {error}", shell_quote(link.as_os_str().as_encoded_bytes())));
-        }
+/// Makes the links of these tools anew, as `locked shims install` makes them.
+pub(super) fn link_again(patient: &Patient<'_>, folder: &Path, tools: &[Tool]) -> Result<String, String> {
+    let context = patient.context;
+    let program = launcher(context)?;
+    let told = |error: &shims::ShimError| error.to_string();
+    let folder = Folder::choose(Some(folder), false, Path::new("/"), &env_of(context)).map_err(|error| told(&error))?;
+    let done = shims::install(&folder, tools, &program, context.ourselves).map_err(|error| told(&error))?;
+    let wrong: Vec<String> = done.iter().filter_map(|(_, result)| result.as_ref().err()).map(told).collect();
+    if !wrong.is_empty() {
+        return Err(wrong.join("; "));
     }
-    let names: Vec<String> = links.iter().map(|link| name_of(link)).collect();
+    let names: Vec<String> = tools.iter().map(ToString::to_string).collect();
     Ok(format!("made the links again: {}", names.join(", ")))
-}
-
-fn name_of(link: &Path) -> String {
-    link.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A path to this very program that lasts, as the shims' own room finds it.

@@ -8,11 +8,13 @@
 // `deny`, not `forbid`: the platform file below makes a session for shells that are asked.
 #![deny(unsafe_code)]
 
+mod agents;
 mod around;
 mod checkouts;
 mod cron;
 mod files;
 mod finding;
+mod folder;
 mod hash;
 mod hooks;
 mod keys;
@@ -64,7 +66,7 @@ struct Check {
 
 /// All of them, in the order in which they are told. Those that ask the store come after the one that says whether it
 /// answers.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     Check { name: "store", about: "the store answers, and this role may use it", look: store::look },
     Check { name: "checkouts", about: "all checkouts look at one store", look: checkouts::look },
     Check { name: "state", about: "the state directory is ours alone", look: state::look },
@@ -78,6 +80,7 @@ const CHECKS: [Check; 14] = [
     Check { name: "path", about: "the shims come first, wherever commands are typed", look: ways::look },
     Check { name: "around", about: "nothing names a tool past the shims", look: around::look },
     Check { name: "hooks", about: "commits are looked at", look: hooks::look },
+    Check { name: "agents", about: "coding agents ask before they write", look: agents::look },
     Check { name: "files", about: "every SOPS file is sound and known", look: files::look },
 ];
 

@@ -3,19 +3,19 @@
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::config::{ConfigError, Settings, StoreSetting};
+use crate::config::{Address, ConfigError, Settings, StoreSetting};
 use crate::git::{GitError, Repository};
 use crate::report::Refusal;
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
-use crate::store::{Store, StoreError};
+use crate::store::{self, Store, StoreError};
 
 use super::probes::Probes;
 use super::repository::Survey;
-use super::{Asked, shims};
+use super::{Asked, folder};
 
 /// The whole of it may take so long, shares of single checks included.
 const WHOLE: Duration = Duration::from_secs(8);
@@ -49,6 +49,7 @@ pub(super) struct Patient<'a> {
     /// It was asked and did not answer.
     silent: Cell<bool>,
     survey: OnceCell<Survey>,
+    passing: OnceCell<tempfile::TempDir>,
     deadline: Instant,
 }
 
@@ -60,7 +61,7 @@ impl<'a> Patient<'a> {
         Self {
             context,
             asked,
-            state: StateDir::existing(&env_of(context)),
+            state: StateDir::foreseen(&env_of(context)),
             setting: run::store_here(context).map_err(|wrong| wrong.refusal().0),
             settings: run::settings_or_fault(context),
             repository: Repository::around(&cwd),
@@ -68,6 +69,7 @@ impl<'a> Patient<'a> {
             store: RefCell::new(None),
             silent: Cell::new(false),
             survey: OnceCell::new(),
+            passing: OnceCell::new(),
             deadline,
         }
     }
@@ -86,9 +88,20 @@ impl<'a> Patient<'a> {
 
     /// Whether the one store that is set has been made: looking must not make it.
     pub(super) fn is_unmade(&self) -> bool {
-        let embedded = self.setting.as_ref().is_ok_and(|setting| setting.address == crate::config::Address::Embedded);
+        if let Some(file) = self.named_file() {
+            return std::fs::symlink_metadata(file).is_err();
+        }
+        let embedded = self.setting.as_ref().is_ok_and(|setting| setting.address == Address::Embedded);
         let there = |state: &StateDir| state.path().join("locked.db").exists();
         embedded && matches!(&self.state, Ok(state) if !state.as_ref().is_some_and(there))
+    }
+
+    /// The file of the store, where one is named.
+    pub(super) fn named_file(&self) -> Option<&Path> {
+        match &self.setting.as_ref().ok()?.address {
+            Address::Text(text) => store::named_file(text),
+            _ => None,
+        }
     }
 
     /// The store that is set, opened once; none when it cannot be opened or was not made yet.
@@ -100,13 +113,28 @@ impl<'a> Patient<'a> {
         if self.store.borrow().is_none() {
             let state = match &self.state {
                 Ok(Some(state)) => state.clone(),
-                // A server's store needs the directory for what it cannot tell the server.
-                Ok(None) => StateDir::open(&env_of(self.context))?,
+                // A store needs one for what it cannot be told, and looking makes none that stays.
+                Ok(None) => self.passing_state()?,
                 Err(_) => return Ok(None),
             };
             *self.store.borrow_mut() = Some(run::open_untold(self.context, &state, setting)?);
         }
         Ok(RefMut::filter_map(self.store.borrow_mut(), Option::as_mut).ok())
+    }
+
+    /// A state directory for as long as we look.
+    fn passing_state(&self) -> Result<StateDir, StoreError> {
+        let failed = |error: std::io::Error| StoreError::Failed(format!("no temporary directory can be made: {error}"));
+        let directory = match self.passing.get() {
+            Some(made) => made,
+            None => {
+                let made = tempfile::Builder::new().prefix("locked-doctor-").tempdir().map_err(failed)?;
+                self.passing.get_or_init(|| made)
+            }
+        };
+        let path = directory.path().as_os_str().to_owned();
+        let env = env_of(self.context);
+        StateDir::open(&|name| if name == "LOCKED_STATE_DIR" { Some(path.clone()) } else { env(name) })
     }
 
     /// Asks the store something; none when there is none to ask, or it does not answer. What one question found out is not
@@ -143,7 +171,7 @@ impl<'a> Patient<'a> {
 
     /// Where shims lie.
     pub(super) fn shims(&self) -> Vec<PathBuf> {
-        shims::folders(self.context)
+        folder::folders(self.context)
     }
 }
 

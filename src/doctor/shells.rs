@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::run::{self, Context};
 
+use super::folder;
 use super::probe::Probe;
 use super::probes::{Job, environment};
-use super::shims;
 
 /// So long a shell may take for its files.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -29,7 +29,7 @@ pub(super) fn shell(context: &Context) -> PathBuf {
 }
 
 pub(super) fn jobs(context: &Context) -> Vec<(&'static str, Job)> {
-    if shims::folders(context).is_empty() {
+    if folder::folders(context).is_empty() {
         return Vec::new();
     }
     let shell = shell(context);

@@ -1,14 +1,13 @@
 //! The shims: is the folder there, and is every link in it this very program.
 #![forbid(unsafe_code)]
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::{self, FileId, NotFound, SkipReason};
-use crate::run::{self, Context, env_of};
-use crate::shims::{READY, SYSTEM};
-use crate::state::Account;
+use crate::run::{self, env_of};
+use crate::shims::{self, READY, Tool};
 use crate::terms::shell_quote;
 
 use super::Finding;
@@ -18,18 +17,8 @@ use super::patient::Patient;
 /// More entries than this are no folder of ours.
 const MOST: usize = 1_000;
 
-/// The folder that the variable names; else the user's, and the machine's where it is there.
-pub(super) fn folders(context: &Context) -> Vec<PathBuf> {
-    let env = env_of(context);
-    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let there = |folders: Vec<PathBuf>| folders.into_iter().filter(|path| path.is_dir()).collect();
-    if let Some(named) = absolute("LOCKED_SHIMS_DIR") {
-        return there(vec![named]);
-    }
-    let home = || Account::served(&env).home().map(|home| home.join(".local/share"));
-    let own = absolute("XDG_DATA_HOME").or_else(home).map(|data| data.join("locked/shims"));
-    there(own.into_iter().chain([PathBuf::from(SYSTEM)]).collect())
-}
+/// More strangers than this are no strangers there.
+const FEW: usize = 10;
 
 /// What an entry of the folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +33,12 @@ enum Entry {
     Other,
 }
 
-fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
+fn entries(folder: &Path, ourselves: FileId) -> Vec<(Tool, Entry)> {
     let listed = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
-    let mut entries: Vec<(OsString, Entry)> = listed
-        .map(|entry| {
+    let mut entries: Vec<(Tool, Entry)> = listed
+        .filter_map(|entry| {
+            // A link that is being made begins with a dot; our own program may lie in the same folder.
+            let tool = Tool::found(&entry.file_name()).ok()?;
             let kind = match FileId::of(&entry.path()) {
                 Ok(id) if id == ourselves => Entry::Ours,
                 Ok(_) if is_a_copy(&entry.path(), ourselves) => Entry::Copy,
@@ -55,10 +46,8 @@ fn entries(folder: &Path, ourselves: FileId) -> Vec<(OsString, Entry)> {
                 Err(_) if was_ours(&entry.path()) => Entry::Dangling,
                 Err(_) => Entry::Other,
             };
-            (entry.file_name(), kind)
+            Some((tool, kind))
         })
-        // A link that is being made begins with a dot; our own program may lie in the same folder.
-        .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b".") && name != "locked")
         .collect();
     entries.sort_by(|one, other| one.0.cmp(&other.0));
     entries
@@ -83,7 +72,7 @@ pub(super) fn shimmed(patient: &Patient<'_>) -> Vec<String> {
     let folders = patient.shims();
     let all = folders.iter().flat_map(|folder| entries(folder, patient.context.ourselves));
     let ours = all.filter(|(_, kind)| *kind != Entry::Other);
-    let mut names: Vec<String> = ours.filter_map(|(name, _)| name.into_string().ok()).collect();
+    let mut names: Vec<String> = ours.filter_map(|(tool, _)| tool.as_os_str().to_str().map(str::to_owned)).collect();
     names.sort();
     names.dedup();
     names
@@ -91,36 +80,44 @@ pub(super) fn shimmed(patient: &Patient<'_>) -> Vec<String> {
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let folders = patient.shims();
-    let mut found: Vec<Finding> = folders.iter().flat_map(|folder| of_folder(patient, folder)).collect();
+    let mut found: Vec<Finding> = super::folder::wrong(patient).into_iter().collect();
+    found.extend(folders.iter().flat_map(|folder| of_folder(patient, folder)));
     let shimmed = shimmed(patient);
     if shimmed.is_empty() {
-        found.push(
-            Finding::note(
-                "shims.none",
-                "no shims are installed: a lock is taken only where locked is typed before the command",
-            )
-            .remedy("locked shims install"),
-        );
+        if found.is_empty() {
+            found.push(
+                Finding::note(
+                    "shims.none",
+                    "no shims are installed: a lock is taken only where locked is typed before the command",
+                )
+                .remedy("locked shims install"),
+            );
+        }
         return found;
     }
     found.extend(missing(patient, &shimmed));
     if found.is_empty() {
-        found.push(Finding::ok("shims.whole", format!("shims stand for {}", shimmed.join(", "))));
+        let names: Vec<String> = shimmed.iter().map(|name| shell_quote(name.as_bytes())).collect();
+        found.push(Finding::ok("shims.whole", format!("shims stand for {}", names.join(", "))));
     }
     found
 }
 
 fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
     let entries = entries(folder, patient.context.ourselves);
-    let of = |kind| entries.iter().filter(|(_, it)| *it == kind).map(|(name, _)| folder.join(name)).collect::<Vec<_>>();
+    let of = |kind| entries.iter().filter(|(_, it)| *it == kind).map(|(tool, _)| tool.clone()).collect::<Vec<_>>();
+    let places = |tools: &[Tool]| tools.iter().map(|tool| folder.join(tool.as_os_str())).collect::<Vec<_>>();
+    let env = env_of(patient.context);
+    let line = |tools: &[Tool]| shims::install_line(folder, tools, &env);
     let mut found = Vec::new();
     let dangling = of(Entry::Dangling);
     if !dangling.is_empty() {
+        let (remedy, within) = (line(&dangling), folder.to_owned());
         found.push(
-            Finding::fault("shims.dangling", format!("these shims lead nowhere: {}", list(&dangling)))
+            Finding::fault("shims.dangling", format!("these shims lead nowhere: {}", list(&places(&dangling))))
                 .because("a shell passes over them, to the real program and without a lease")
-                .remedy("locked shims install")
-                .fixed_by(move |patient| link_again(patient, &dangling)),
+                .remedy(remedy)
+                .fixed_by(move |patient| link_again(patient, &within, &dangling)),
         );
     }
     let copies = of(Entry::Copy);
@@ -128,41 +125,55 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
         found.push(
             Finding::warn(
                 "shims.copy",
-                format!("these lead to another copy of locked than this one: {}", list(&copies)),
+                format!("these lead to another copy of locked than this one: {}", list(&places(&copies))),
             )
             .because("two versions may judge one command differently")
-            .remedy("locked shims install, with the one that is to stay"),
+            .remedy(format!("with the one that is to stay: {}", line(&copies))),
         );
     }
     let other = of(Entry::Other);
     if !other.is_empty() {
+        let places = places(&other);
+        let remedy = match is_for_shims_alone(patient, &places, &other) {
+            true => format!("look at what they are, then: {} && {}", shims::moved_aside(&places), line(&other)),
+            false => "give the shims a folder of their own, where no programs are, and name it in LOCKED_SHIMS_DIR"
+                .to_owned(),
+        };
         found.push(
-            Finding::warn("shims.other", format!("these are not this program: {}", list(&other)))
+            Finding::warn("shims.other", format!("these are not this program: {}", list(&places)))
                 .because("another file decides there whether a lock is taken")
-                .remedy("locked shims install, after a look at what they are"),
+                .remedy(remedy),
         );
     }
     found
+}
+
+/// A few strangers stand there, and none of them is the only program of its name: they can be moved.
+fn is_for_shims_alone(patient: &Patient<'_>, places: &[PathBuf], tools: &[Tool]) -> bool {
+    let invocation = &patient.context.invocation;
+    let path = invocation.var("PATH");
+    let may_go = |(place, tool): (&PathBuf, &Tool)| {
+        shims::may_be_moved(place, tool, path.as_deref(), &invocation.cwd, patient.context.ourselves)
+    };
+    places.len() <= FEW && places.iter().zip(tools).all(may_go)
 }
 
 /// One of the usual tools is here and has no shim, while others have. Whoever left out all but sops may have meant it.
 fn missing(patient: &Patient<'_>, shimmed: &[String]) -> Option<Finding> {
     let folder = patient.shims().into_iter().next()?;
     let without = |name: &&str| !shimmed.iter().any(|it| it == name) && run::real(patient.context, name).is_some();
-    let missing: Vec<&str> = READY.into_iter().filter(|name| without(name)).collect();
-    let what = format!("no shim stands for {}", missing.join(", "));
-    let finding = match missing.as_slice() {
-        [] => return None,
-        ["sops", ..] => {
-            Finding::warn("shims.missing", what).fixed_by(move |patient| link_again(patient, &[folder.join("sops")]))
-        }
-        _ => Finding::note("shims.fewer", what),
+    let missing: Vec<Tool> =
+        READY.into_iter().filter(without).filter_map(|name| Tool::found(OsStr::new(name)).ok()).collect();
+    let first = missing.first()?.clone();
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let what = format!("no shim stands for {}", names.join(", "));
+    let remedy = shims::install_line(&folder, &missing, &env_of(patient.context));
+    let finding = if first.as_os_str() == "sops" {
+        Finding::warn("shims.missing", what).fixed_by(move |patient| link_again(patient, &folder, &[first]))
+    } else {
+        Finding::note("shims.fewer", what)
     };
-    Some(
-        finding
-            .because("what is typed without locked before it takes no lease")
-            .remedy(format!("locked shims install {}", missing.join(" "))),
-    )
+    Some(finding.because("what is typed without locked before it takes no lease").remedy(remedy))
 }
 
 fn list(paths: &[PathBuf]) -> String {

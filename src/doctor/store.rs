@@ -3,6 +3,7 @@
 
 use crate::clock::Clock as _;
 use crate::run::env_of;
+use crate::state::StateDir;
 use crate::store::{self, Store, StoreError};
 
 use super::patient::Patient;
@@ -37,12 +38,27 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     found
 }
 
-/// The embedded store before its first lease.
+/// A store of this machine before its first lease.
 fn unmade(patient: &Patient<'_>) -> Finding {
-    match &patient.state {
-        Ok(_) => Finding::ok("store.reachable", "the embedded store is used; the first lease makes it"),
-        Err(error) => silent(error, "the embedded store"),
+    match could_be_made(patient) {
+        Ok(()) if patient.named_file().is_some() => {
+            Finding::ok("store.reachable", format!("the first lease makes the store: {}", shown(patient)))
+        }
+        Ok(()) => Finding::ok("store.reachable", "the embedded store is used; the first lease makes it"),
+        Err(error) => silent(&error, &shown(patient)),
     }
+}
+
+fn could_be_made(patient: &Patient<'_>) -> Result<(), StoreError> {
+    let env = env_of(patient.context);
+    let place = match patient.named_file() {
+        Some(file) => {
+            StateDir::foreseen_beside(file, &env)?;
+            file.to_owned()
+        }
+        None => StateDir::place(&env)?,
+    };
+    store::one_boot(&place, patient.context.clock.as_ref())
 }
 
 fn shown(patient: &Patient<'_>) -> String {

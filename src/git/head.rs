@@ -26,6 +26,16 @@ impl Repository {
         Ok(branch_name(named))
     }
 
+    /// The branch, in full, whose commits a rebase in this work tree is making anew; none where there is no rebase, or one of
+    /// a detached HEAD. Facts: git's `wt-status.c`.
+    #[must_use]
+    pub fn rebased(&self) -> Option<String> {
+        let told = ["rebase-merge", "rebase-apply"]
+            .into_iter()
+            .find_map(|place| read_if_there(&self.git_dir.join(place).join("head-name")).ok().flatten())?;
+        Some(String::from_utf8_lossy(told.trim_ascii()).into_owned()).filter(|name| name.starts_with("refs/"))
+    }
+
     /// What HEAD holds of a file, byte for byte as git stores it: no filter, no end-of-line conversion. None when HEAD has
     /// no such regular file, or no commit. Starts git up to three times: for `restore`, not for every command.
     ///

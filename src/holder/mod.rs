@@ -31,7 +31,7 @@ pub use leftover::{Search, end_processes_of, processes_of};
 pub use process::{Process, Processes};
 #[cfg(target_os = "linux")]
 pub use procfs::ProcFs;
-pub use session::{NoSession, Session, Source, Surroundings, identify, identity};
+pub use session::{NoSession, Session, Source, Surroundings, anchor, identify, identity};
 #[cfg(target_os = "linux")]
 pub use sharing::{Sharer, sharers, shell_above};
 pub use variable::Variable;

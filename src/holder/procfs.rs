@@ -31,6 +31,25 @@ impl ProcFs {
             .unwrap_or_default()
     }
 
+    /// Whether this very process has ended, all of its threads: a pid that was taken again is another one. One that nobody
+    /// has waited for yet has ended too.
+    #[must_use]
+    pub fn has_ended(&self, pid: u32, started: u64) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        use rustix::process::{Pid, PidfdFlags, pidfd_open};
+        let handle = i32::try_from(pid).ok().and_then(Pid::from_raw).map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        // Order: looked at when we have a handle on it.
+        match (handle, self.process(pid)) {
+            (Some(Ok(handle)), Some(process)) if process.started == started => {
+                let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+                poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&at_once)).is_ok_and(|ready| ready > 0)
+            }
+            // Without a handle on it: there it is.
+            (Some(Err(rustix::io::Errno::SRCH)), _) | (_, None) => true,
+            (_, Some(process)) => process.started != started,
+        }
+    }
+
     /// The program's name: of the executed file where we may see it, else the one it was called by, else its short
     /// name. A multi-call binary is its applet.
     fn program(&self, directory: &Path, args: &[&[u8]], comm: &str) -> String {
@@ -175,6 +194,23 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(script(line.split_ascii_whitespace().map(str::as_bytes)).as_deref(), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn who_has_ended_has_although_nobody_has_waited_for_it() {
+        let processes = ProcFs::new();
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+        let started = processes.process(child.id()).expect("it is there").started;
+        assert!(!processes.has_ended(child.id(), started));
+        assert!(processes.has_ended(child.id(), started + 1), "the number is another process's");
+        drop(child.stdin.take());
+        let began = std::time::Instant::now();
+        while !processes.has_ended(child.id(), started) {
+            assert!(began.elapsed().as_secs() < 60, "it has ended, and is a zombie");
+            std::thread::yield_now();
+        }
+        child.wait().expect("waited");
+        assert!(processes.has_ended(child.id(), started));
     }
 
     #[test]

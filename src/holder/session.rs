@@ -157,6 +157,16 @@ pub fn identify(given: &Surroundings<'_>) -> Result<Session, NoSession> {
     })
 }
 
+/// The process that stands for the commands of this place, whatever names their session: it was there before this one and
+/// will be there for the next. None where only shells and launchers are above us.
+#[must_use]
+pub fn anchor(processes: &dyn Processes) -> Option<Process> {
+    match anchor::find(processes) {
+        Found::Anchor(process) => Some(process),
+        Found::Top(_) | Found::Nothing => None,
+    }
+}
+
 /// The identity alone, as [`identify`] gives it. For who is in a hurry: where a name is given no process is looked at.
 ///
 /// # Errors

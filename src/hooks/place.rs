@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::HooksError;
@@ -97,7 +97,12 @@ fn nearest(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Without `.` parts, for showing.
+/// Without `.` and `..`, for showing. What stands before a `..` may be a link, so the directory above is asked of the system;
+/// the last part stays as it is called.
 fn clean(path: &Path) -> PathBuf {
-    path.components().collect()
+    let goes_up = path.components().any(|part| part == Component::ParentDir);
+    match (path.parent(), path.file_name()) {
+        (Some(above), Some(name)) if goes_up => nearest(above).join(name),
+        _ => path.components().collect(),
+    }
 }

@@ -122,6 +122,21 @@ pub(super) fn wipe_arguments() {
     }
 }
 
+pub(super) fn wipe_variable(name: &[u8]) {
+    // SAFETY: the block ends with a null pointer, and its strings lie in the process's own writable stack area, each ended
+    // by a zero byte. Nobody changes or reads it meanwhile: no other thread exists.
+    unsafe {
+        let mut entry = environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let bytes = CStr::from_ptr(*entry).to_bytes();
+            if bytes.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")) {
+                wipe_string((*entry).cast_mut());
+            }
+            entry = entry.add(1);
+        }
+    }
+}
+
 /// # Safety
 /// `byte` is null or points to a writable C string that nobody else uses.
 unsafe fn wipe_string(mut byte: *mut c_char) {

@@ -112,6 +112,18 @@ pub fn wipe_arguments() {
     platform::wipe_arguments();
 }
 
+/// Whether descriptor 1 was closed at entry. What is written to it since then goes nowhere without an error.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    platform::at_start().closed[1]
+}
+
+/// Overwrites a variable in the environment that the kernel shows of this process, name and value: whoever looks for the
+/// processes that carry it does not take us for one. What was captured stays. Only while no other thread exists.
+pub fn wipe_variable(name: &str) {
+    platform::wipe_variable(name.as_bytes());
+}
+
 /// Lets this process wait for its children also where the caller ignores the end of theirs, which is inherited and
 /// would lose every status. The program gets the caller's way back. To be called after [`Invocation::capture`].
 pub fn heed_children() {

@@ -30,11 +30,18 @@ const MOST: usize = 64;
 
 /// By what the version is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub enum Base<'a> {
     /// The file at hand holds it.
     File,
     /// It was read earlier, and its plaintext is what will be encrypted. The file may hold another one by now.
     Read,
+    /// Another file holds it, or what was made from it, and will be put over the file at hand.
+    Put {
+        /// What the file at hand holds, which is lost with that.
+        over: Option<&'a Digest>,
+        /// Who does it, as receipts name their holders at the beginning: what one wrote oneself one may take back.
+        by: &'a str,
+    },
 }
 
 /// What is judged.
@@ -45,7 +52,7 @@ pub struct Case<'a> {
     /// The version; none where there is no file.
     pub version: Option<&'a Digest>,
     /// By what it is known.
-    pub base: Base,
+    pub base: Base<'a>,
     /// This host.
     pub host: &'a str,
     /// The root of the work tree, if the file lies in one.
@@ -166,7 +173,7 @@ pub enum Verdict<'a> {
 /// Judges. The world is asked only where the chain alone does not say it.
 pub fn judge<'a>(case: &Case<'a>, world: &mut dyn World) -> Verdict<'a> {
     let Some(newer) = newer(case) else {
-        let known = case.base == Base::File && world.came_by_git();
+        let known = case.base != Base::Read && world.came_by_git();
         return if known { Verdict::Go(Vec::new()) } else { Verdict::Unknown };
     };
     let mut settled: BTreeSet<&Digest> = case.version.into_iter().collect();
@@ -221,11 +228,20 @@ fn of_one(case: &Case<'_>, newer: &[StoredReceipt], receipt: &StoredReceipt, wor
     }
     let same_place = |other: &StoredReceipt| other.host == receipt.host && other.worktree == receipt.worktree;
     let moved_on = newer.iter().any(|later| later.base.as_ref() == Some(&receipt.new) && same_place(later));
+    let is_lost_here = || match case.base {
+        Base::Put { over: Some(over), by } => {
+            let held = *over == receipt.new || ancestors(case.chain, over).contains(&receipt.new);
+            held && !receipt.holder.starts_with(by)
+        }
+        _ => false,
+    };
     match world.whereabouts(receipt, moved_on) {
         Whereabouts::Behind if case.base == Base::Read => One::Lost(Way::ReadAgain),
         Whereabouts::Behind => One::Contained,
         Whereabouts::Ahead(way) => One::Lost(way),
         Whereabouts::Elsewhere(branch) => One::Diverged(branch),
+        // Nobody else has it: it would be gone with the file at hand.
+        Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_lost_here() => One::Lost(Way::ReadAgain),
         Whereabouts::Nowhere => One::Discarded,
         Whereabouts::OutOfSight { .. } if moved_on => One::Discarded,
         Whereabouts::OutOfSight { .. } if case.now_ms.saturating_sub(receipt.at) >= OUT_OF_SIGHT_MS => One::Discarded,

@@ -59,12 +59,16 @@ fn elsewhere() -> Whereabouts {
     Whereabouts::Elsewhere("topic".to_owned())
 }
 
+fn nowhere() -> Whereabouts {
+    Whereabouts::Nowhere
+}
+
 fn unseen(ours: bool) -> Whereabouts {
     Whereabouts::OutOfSight { ours, way: Way::Pull { from: None, diverged: false } }
 }
 
 /// `chain` oldest first.
-fn verdict(chain: &str, version: &str, base: Base, world: &mut Told, later_ms: i64) -> String {
+fn verdict(chain: &str, version: &str, base: Base<'_>, world: &mut Told, later_ms: i64) -> String {
     let mut chain: Vec<_> = chain.split_whitespace().map(link).collect();
     chain.reverse();
     let version = (version != "-").then(|| Digest::of(version.as_bytes()));
@@ -164,6 +168,30 @@ fn every_row_of_the_table() {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
         let mut world = Told { by_git, places, asked: 0 };
         assert_eq!(verdict(chain, version, Base::File, &mut world, later), expected, "{chain:?} at {version}");
+    }
+}
+
+#[test]
+fn what_is_put_over_a_file_takes_back_one_s_own_versions_and_nobody_else_s() {
+    type Places = &'static [(&'static str, fn() -> Whereabouts)];
+    // Every link is ana's. What is put there is `a`; what it is put over, by whom, and where the newer ones are.
+    let table: [(&str, &str, &str, Places, &str); 8] = [
+        ("a>b@main", "b", "ben", &[("b", nowhere)], "read again b"),
+        ("a>b@main", "b", "ana", &[("b", nowhere)], "go discarded b"),
+        ("a>b@main", "b", "ben", &[("b", || Whereabouts::Behind)], "go"),
+        ("a>b@main", "b", "ana", &[("b", ahead)], "stale b"),
+        ("a>b@main b>c@main", "c", "ben", &[("c", elsewhere), ("b", nowhere)], "read again b"),
+        // What is not in the file at hand is not lost with it.
+        ("a>b@main", "a", "ben", &[("b", nowhere)], "go discarded b"),
+        ("a>b@main a>c@main", "c", "ana", &[("c", nowhere), ("b", nowhere)], "go discarded c"),
+        ("a>b@main!", "b", "ben", &[("b", || unseen(true))], "read again b"),
+    ];
+    for (chain, over, by, places, expected) in table {
+        let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
+        let mut world = Told { by_git: false, places, asked: 0 };
+        let over = Digest::of(over.as_bytes());
+        let base = Base::Put { over: Some(&over), by };
+        assert_eq!(verdict(chain, "a", base, &mut world, 0), expected, "{chain:?} over {over:?} by {by}");
     }
 }
 

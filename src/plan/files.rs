@@ -6,7 +6,7 @@ use std::path::Path;
 use super::below::{Look, Looked, below};
 use super::{PlannedFile, World, places};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Asked, Change, Classification, Tree, Via, Write};
+use crate::rules::{Asked, Change, Classification, Leaves, Tree, Via, Write};
 
 /// Files in directories that are longer are not read: no SOPS file of people is.
 const LONGEST: u64 = 1 << 20;
@@ -60,7 +60,14 @@ fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
             let is_short = std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
             if is_short && naming::holds_sops(path) {
                 let (change, via, asked) = (Change::Other, Via::InPlace, Asked::default());
-                writes.push(Write { path: path.to_owned(), change, via, asked, beyond: tree.beyond });
+                writes.push(Write {
+                    path: path.to_owned(),
+                    change,
+                    via,
+                    asked,
+                    beyond: tree.beyond,
+                    leaves: Leaves::Gone,
+                });
             }
             false
         };

@@ -15,7 +15,9 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use claims::{StackOf, World};
+pub use places::is_safe;
 pub use rotation::{Declared, declared};
+pub use zones::entered_with;
 
 use self::files::{Files, files};
 use crate::naming::{self, Namer, NamingError, Target};

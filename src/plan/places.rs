@@ -38,7 +38,8 @@ pub(super) fn by_its_letters(path: &Path) -> PathBuf {
 
 /// Whether writing it wants nothing. A link is as safe as what it leads to, and no safer than where it lies. What
 /// cannot be found is not safe.
-pub(super) fn is_safe(path: &Path, book: &Book) -> bool {
+#[must_use]
+pub fn is_safe(path: &Path, book: &Book) -> bool {
     if !book.has_safe() {
         return false;
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{PlannedFile, scope_of};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Asked, Change, Rotation, Via, Write};
+use crate::rules::{Asked, Change, Leaves, Rotation, Via, Write};
 use crate::terms::Resource;
 
 /// What is held with a rotation.
@@ -53,8 +53,14 @@ pub fn declared(
             let target = namer.name(&path)?;
             found.resources.extend(target.resources().cloned());
             if naming::holds_sops(&path) {
-                let write =
-                    Write { path, change: Change::Other, via: Via::InPlace, asked: Asked::default(), beyond: false };
+                let write = Write {
+                    path,
+                    change: Change::Other,
+                    via: Via::InPlace,
+                    asked: Asked::default(),
+                    beyond: false,
+                    leaves: Leaves::Changed,
+                };
                 found.files.push(PlannedFile { write, target });
             }
         }

@@ -7,12 +7,12 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::content::{self, Content};
 use super::{World, places};
 use crate::naming::{self, Place};
-use crate::rules::{Classification, Deed, Policy, Zone, is_known};
+use crate::rules::{Book, Classification, Deed, Policy, Zone, is_known};
 use crate::terms::percent_encode;
 
 /// A zone that is entered, and how.
@@ -58,6 +58,19 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
     entered.sort_by(|one, two| one.zone.name.cmp(&two.zone.name));
     entered.dedup_by(|one, two| one.zone.name == two.zone.name);
     entered
+}
+
+/// The zones that a file enters by what is about to come into it, whatever stands in it now.
+#[must_use]
+pub fn entered_with<'b>(path: &Path, text: &[u8], book: &'b Book) -> Vec<&'b Zone> {
+    if book.zones().iter().all(|zone| zone.content.is_empty()) || places::is_safe(path, book) {
+        return Vec::new();
+    }
+    let (letters, places) = (places::by_its_letters(path), places::of(path));
+    let named = |zone: &Zone| {
+        zone.has_path(&letters, None) || places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()))
+    };
+    book.zones().iter().filter(|zone| !zone.content.is_empty() && zone.has_content(text) && named(zone)).collect()
 }
 
 /// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held

@@ -1,15 +1,19 @@
 //! `report`: our own words. They go to standard error alone, and only when we waited, warn, keep, refuse or lose.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod refusal;
 mod rotation;
+mod sandbox;
 mod telling;
 mod time;
 mod waiting;
 mod word;
 
+pub use agent::{ByHand, by_hand, left_bad, unseen};
 pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
+pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{
     died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later, no_lease,
     not_counted, settled, stuck, telling, unheard,
@@ -18,6 +22,7 @@ pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;
 pub use word::say_words;
 
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,9 +45,26 @@ pub fn hush() {
     HUSHED.store(true, Ordering::Relaxed);
 }
 
+thread_local! {
+    /// What this thread has said, while somebody wants to hear it.
+    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Does some work, and hears what is said meanwhile on this thread instead of having it on standard error.
+pub fn overhear<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let before = HEARD.with(|heard| heard.replace(Some(Vec::new())));
+    let done = work();
+    let said = HEARD.with(|heard| heard.replace(before));
+    (done, said.unwrap_or_default())
+}
+
 /// Writes to standard error, unless hushed. Nobody may be listening there (a closed descriptor, a full pipe); that changes
 /// nothing.
 pub fn say(text: &str) {
+    let heard = HEARD.with(|heard| heard.borrow_mut().as_mut().map(|said| said.push(text.to_owned())));
+    if heard.is_some() {
+        return;
+    }
     if HUSHED.load(Ordering::Relaxed) {
         return;
     }

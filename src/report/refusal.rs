@@ -181,7 +181,7 @@ pub fn store_down(error: &StoreError) -> Refusal {
         what: error.to_string(),
         why: "only the store can say that a lease is ours; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: error.remedy(),
+        next: super::sandbox::remedy(error),
     }
 }
 

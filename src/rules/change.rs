@@ -146,6 +146,21 @@ pub struct Write {
     pub asked: Asked,
     /// Whoever writes it cannot be stopped from here (another user's process).
     pub beyond: bool,
+    /// What it leaves there, where [`Change::Other`] does not say it.
+    pub leaves: Leaves,
+}
+
+/// What another program leaves where a file was: whether what is there then was made from what was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Leaves {
+    /// The same file, changed.
+    #[default]
+    Changed,
+    /// Content that came from elsewhere: from [`Asked::source`], where the line says it.
+    Replaced,
+    /// Nothing.
+    Gone,
 }
 
 impl Write {

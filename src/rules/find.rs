@@ -16,7 +16,8 @@ pub(super) fn started<'a>(step: &Step<'a>) -> Vec<Step<'a>> {
         let (program, args) = words.split_first()?;
         let name = name_of(program);
         let args = args.iter().map(|word| if word == "{}" { found.clone() } else { word.clone() });
-        Some(Step { name, args: args.collect(), redirected: Vec::new(), ..step.clone() })
+        let called = program.clone();
+        Some(Step { name, called, args: args.collect(), redirected: Vec::new(), ..step.clone() })
     };
     let mut commands = Vec::new();
     let mut rest = &*step.args;

@@ -5,6 +5,7 @@
 //! read by the grammar of its program and held against the rules (`decide`); what they want is put together here.
 #![forbid(unsafe_code)]
 
+mod apart;
 mod argument;
 pub mod book;
 mod change;
@@ -29,14 +30,15 @@ mod wanted;
 mod words;
 mod zones;
 
+pub use apart::{Part, apart};
 pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Stdout, Told, Tree, Via, Write};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
-pub use step::{STDIN, is_known};
+pub use step::{Caller, STDIN, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};
 
 use std::collections::HashSet;
@@ -60,15 +62,7 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
     let unfolded = unfold::unfold(Step::typed(command), book, command.env);
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     for step in &unfolded.steps {
-        let wants = decide(step, book, command);
-        let launches = book.launches_here(step.name());
-        class.known |= step.host.is_some() || (wants.known && !launches);
-        if !book.zones().is_empty() {
-            let deed = zones::deed(step, &wants, book, command);
-            zones::enter(step, &deed, book, &mut class);
-            class.deeds.push(deed);
-        }
-        add(step, wants, &mut paths, &mut class);
+        one(step, book, command, &mut paths, &mut class);
     }
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
@@ -78,6 +72,19 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
         class.operation = step::shown(command.name);
     }
     class
+}
+
+/// Decides about one command, and puts what it wants to what the others want.
+fn one(step: &Step<'_>, book: &Book, command: &Command<'_>, paths: &mut HashSet<PathBuf>, class: &mut Classification) {
+    let wants = decide(step, book, command);
+    let launches = book.launches_here(step.name());
+    class.known |= step.host.is_some() || (wants.known && !launches);
+    if !book.zones().is_empty() {
+        let deed = zones::deed(step, &wants, book, command);
+        zones::enter(step, &deed, book, class);
+        class.deeds.push(deed);
+    }
+    add(step, wants, paths, class);
 }
 
 /// What runs, without arguments: any of them may be a value.

@@ -72,6 +72,7 @@ impl<'s> Reader<'_, 's> {
         let redirected = simple.redirections.iter().filter(|redirection| redirection.kind.writes());
         Step {
             name,
+            called: program,
             args: words.collect(),
             cwd: self.directory(&simple.directory),
             env: self.around.env.and(set.collect()),

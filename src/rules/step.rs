@@ -36,6 +36,10 @@ pub(super) fn nowhere() -> PathBuf {
 pub(super) struct Step<'a> {
     /// The program's own name.
     pub(super) name: OsString,
+    /// The word that it is called by: a name for PATH, or a path.
+    pub(super) called: OsString,
+    /// What starts it, the outermost first.
+    pub(super) under: Rc<[Caller]>,
     /// Its arguments.
     pub(super) args: Words<'a>,
     /// Its directory; [`nowhere`] where only run time knows.
@@ -62,6 +66,24 @@ pub(super) struct Step<'a> {
     pub(super) is_guessed: bool,
 }
 
+/// A command as it is called, for who asks which program that is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The word: a name for PATH, or a path.
+    pub word: OsString,
+    /// PATH as the line sets it, if it does.
+    pub path: Option<OsString>,
+    /// It is looked for by somebody else (`sudo`, another host, a container), who has a PATH of his own.
+    pub elsewhere: bool,
+}
+
+/// A word may be a value that stands in the wrong place.
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller").field("elsewhere", &self.elsewhere).finish_non_exhaustive()
+    }
+}
+
 /// A file that the shell opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Redirected {
@@ -78,6 +100,8 @@ impl<'a> Step<'a> {
     pub(super) fn typed(command: &Command<'a>) -> Self {
         Self {
             name: command.name.to_owned(),
+            called: command.name.to_owned(),
+            under: Rc::new([]),
             args: Words::Typed(command.args),
             cwd: command.cwd.to_owned(),
             env: Set::default(),
@@ -101,6 +125,15 @@ impl<'a> Step<'a> {
     /// Its name for messages; what may be a value in the place of a program is not repeated.
     pub(super) fn shown(&self) -> String {
         shown(&self.name)
+    }
+
+    /// As it is called.
+    pub(super) fn caller(&self) -> Caller {
+        Caller {
+            word: self.called.clone(),
+            path: self.env.get("PATH").map(OsStr::to_owned),
+            elsewhere: self.escapes || self.host.is_some() || self.inside,
+        }
     }
 
     /// A variable of its environment.

@@ -14,7 +14,7 @@ pub(super) use self::elsewhere::there;
 use self::launched::inside;
 use super::book::Book;
 use super::script;
-use super::step::Step;
+use super::step::{Caller, Step};
 use super::words::Words;
 
 /// Nobody puts more of them one into the other.
@@ -61,22 +61,19 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
     } else {
         book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing)
     };
+    let above: Rc<[Caller]> = step.under.iter().cloned().chain([step.caller()]).collect();
     found.steps.push(step);
+    let mut below =
+        |step: Step<'a>| open(Step { under: Rc::clone(&above), ..step }, (book, env), depth + 1, &mut *found);
     match inner {
         Inner::Nothing => {}
         Inner::Unread => found.incomplete = true,
-        Inner::Command(step) => open(*step, (book, env), depth + 1, found),
-        Inner::Commands(steps) => {
-            for step in steps {
-                open(step, (book, env), depth + 1, found);
-            }
-        }
+        Inner::Command(step) => below(*step),
+        Inner::Commands(steps) => steps.into_iter().for_each(below),
         Inner::Script(text, parameters, around) => {
             let read = script::steps(text.bytes(), &parameters, &around, env);
+            read.steps.into_iter().for_each(&mut below);
             found.incomplete |= !read.complete;
-            for step in read.steps {
-                open(step, (book, env), depth + 1, found);
-            }
         }
     }
 }

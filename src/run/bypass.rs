@@ -19,7 +19,7 @@ use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Ended, Forced, ForcedEnd, HistoryFilter, Live, Store, StoreError};
 use crate::supervise::{self, Order};
-use crate::terms::{GrantId, Resource};
+use crate::terms::{GrantId, Resource, said};
 
 use super::{Context, env_of, setting, settings, spool};
 
@@ -69,11 +69,9 @@ fn go(context: &Context, reason: &str, what: &str, told: &str, order: &Order) ->
     Exit::Code(settle::could_not_start(error.raw_os_error().unwrap_or_default()))
 }
 
-/// A reason that says something, on one line.
+/// A reason that says something, on one line, as others may read it.
 fn checked(context: &Context, reason: &OsStr) -> Result<String, Exit> {
-    let text = reason.to_str().map(str::trim).filter(|text| !text.is_empty());
-    let text = text.filter(|text| !text.chars().any(char::is_control) && text.chars().count() <= 200);
-    text.map(str::to_owned).ok_or_else(|| {
+    reason.to_str().and_then(|text| said(text).ok()).ok_or_else(|| {
         let what = "LOCKED_BYPASS does not say why, on one line of at most 200 characters";
         context.account.because(what);
         let next = "say it: LOCKED_BYPASS='the store moves today'; or unset LOCKED_BYPASS";
@@ -91,20 +89,20 @@ fn record(context: &Context, reason: &str, plan: &HoldPlan) -> Result<&'static s
     tell(context, reason, &deed, &settings, &store)
 }
 
-/// The same for a hook of the repository around the working directory, which lets through what is of these resources.
+/// The same for a hook, of git or of an agent, which lets an operation through that is about these resources.
 ///
 /// # Errors
 /// Why nobody could be told.
 pub fn record_hook(
     context: &Context,
     reason: &str,
-    hook: &str,
+    operation: &str,
     resources: &[Resource],
 ) -> Result<&'static str, String> {
     let layers = settings::layers_here(context).map_err(|error| error.to_string())?;
     let settings = layers.settings(&settings::BUILT_IN).map_err(|error| error.to_string())?;
     let store = setting::store_here(context).map_err(|wrong| wrong.refusal().0.what)?;
-    tell(context, reason, &Deed { operation: &format!("git {hook}"), rule: None, resources }, &settings, &store)
+    tell(context, reason, &Deed { operation, rule: None, resources }, &settings, &store)
 }
 
 /// What is done without a lease.

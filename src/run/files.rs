@@ -10,7 +10,7 @@ use crate::clock::Clock as _;
 use crate::copies::{Chain, Copy, Quality};
 use crate::naming;
 use crate::plan::PlannedFile;
-use crate::rules::{Change, Via};
+use crate::rules::{Change, Leaves, Via};
 use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
 use crate::terms::{Digest, percent_decode, percent_encode, shell_quote};
@@ -98,6 +98,10 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
             return found(Some(Verdict::Unverified(why)));
         }
     };
+    // It was to go, and nothing is left that could be unsound. Its last version is kept.
+    if file.write.leaves == Leaves::Gone && now.content.is_none() {
+        return found(None);
+    }
     // With `>>` the shell has emptied nothing.
     let appends = job.context.invocation.stdout().is_some_and(|stdout| stdout.append);
     let redirected = file.write.via == Via::Stdout && !appends;

@@ -25,6 +25,7 @@ const CALL: Duration = Duration::from_millis(500);
 /// stays. Nothing depends on it, so whatever goes wrong is for the next run.
 pub(super) fn sweep(context: &Context, state: &StateDir, setting: &StoreSetting) {
     Notes::of(state, context.clock.wall_ms()).sweep();
+    state::sweep_posts(state, AT_MOST);
     let abandoned = state::abandoned(state, AGE, AT_MOST);
     if abandoned.is_empty() {
         return;
@@ -40,6 +41,9 @@ pub(super) fn sweep(context: &Context, state: &StateDir, setting: &StoreSetting)
 /// # Errors
 /// The store could not say what it knows.
 pub fn sweep_all(state: &StateDir, store: &mut dyn Store, remove: bool) -> Result<usize, StoreError> {
+    if remove {
+        state::sweep_posts(state, MOST);
+    }
     let abandoned = state::abandoned(state, AGE, MOST);
     if abandoned.is_empty() {
         return Ok(0);

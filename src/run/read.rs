@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::canary::{self, Kind};
 use crate::clock::Clock as _;
 use crate::config::{Places, Settings};
+use crate::naming;
 use crate::notes;
 use crate::rules::Decrypted;
 use crate::state::StateDir;
@@ -44,13 +45,23 @@ fn physical(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
 }
 
-/// The version, if it is a SOPS file.
+/// The version, if it is a SOPS file by a quick look: reading it as a document would take longer than all the rest, and a
+/// note about what only looks like one is of no consequence.
 fn version(path: &Path) -> Option<Digest> {
+    content(path).filter(|content| naming::is_sops(content)).map(|content| Digest::of(&content))
+}
+
+/// What a file holds, if that is SOPS.
+pub(super) fn sops_content(path: &Path) -> Option<Vec<u8>> {
+    content(path).filter(|content| matches!(canary::sniff(content), Kind::Sops(_)))
+}
+
+fn content(path: &Path) -> Option<Vec<u8>> {
     // A pipe would keep us waiting, and what was read from it would be gone.
     let found = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= LARGEST)?;
     let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()?);
     File::open(path).ok()?.take(LARGEST).read_to_end(&mut content).ok()?;
-    matches!(canary::sniff(&content), Kind::Sops(_)).then(|| Digest::of(&content))
+    Some(content)
 }
 
 /// The settings, where some file may name the variables of a session: reading them costs more than all the rest.

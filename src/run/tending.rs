@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::canary::{self, Fault, Kind};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
-use crate::holder::{ProcFs, Processes as _};
+use crate::holder::ProcFs;
 use crate::rules::Change;
 use crate::store::{Ended, Ending, FileRecord, Receipt, Settlement};
 use crate::terms::{Digest, Resource, Scope};
@@ -43,8 +43,7 @@ impl<'a> Edit<'a> {
     }
 
     fn session_is_over(&self) -> bool {
-        let lives = |(pid, started)| ProcFs::new().process(pid).is_some_and(|process| process.started == started);
-        self.job.anchor.is_some_and(|anchor| !lives(anchor))
+        self.job.anchor.is_some_and(|(pid, started)| ProcFs::new().has_ended(pid, started))
     }
 
     /// The ending without a good end.

@@ -14,7 +14,7 @@ use crate::program::{self, FileId};
 use crate::run::{self, Tools};
 use crate::state::StateDir;
 use crate::store::{self, Owner, Store, StoreError};
-use crate::terms::{SessionId, Times, TimesError};
+use crate::terms::{SessionId, Times, TimesError, said_somehow};
 
 use super::SeamError;
 
@@ -97,16 +97,17 @@ impl<'a> LeaseOptions<'a> {
         }
     }
 
-    /// What others see of the work. Free of secrets: it goes into the history.
+    /// What others see of the work. It goes into the history: one line of at most 200 characters is kept, and what looks like
+    /// a secret is not.
     #[must_use]
     pub fn operation(self, operation: &str) -> Self {
-        Self { operation: operation.to_owned(), ..self }
+        Self { operation: said_somehow(operation), ..self }
     }
 
     /// Who asks, as others see it; ready: process id and host.
     #[must_use]
     pub fn label(self, label: &str) -> Self {
-        Self { label: label.to_owned(), ..self }
+        Self { label: said_somehow(label), ..self }
     }
 
     /// The session; ready: one of its own. What a session holds by `locked acquire` is adopted by its work.

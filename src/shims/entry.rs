@@ -68,7 +68,7 @@ pub fn all(folder: &Folder, ourselves: FileId) -> Result<Vec<Shim>, ShimError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         // Our own program may lie in the same folder.
-        let Ok(tool) = Tool::named(&entry.file_name()) else { continue };
+        let Ok(tool) = Tool::found(&entry.file_name()) else { continue };
         let path = entry.path();
         match look(&path, ourselves) {
             Entry::Free | Entry::Foreign => {}

@@ -1,38 +1,51 @@
 //! Why a shim cannot be made, read or taken away.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Texts quote paths, so that they stay on one line.
+use crate::terms::shell_quote;
+
+/// Texts quote names and paths as a shell takes them, so that they stay on one line and can be typed.
 #[derive(Debug, thiserror::Error)]
 pub enum ShimError {
     /// The word is no name of a program.
-    #[error("{name:?} is no name of a program: a shim has one part, without `/`")]
+    #[error("{} is no name of a program: a shim has one part, without `/`, and only letters that show", shell_quote(name.as_encoded_bytes()))]
     NoName {
         /// As given.
-        name: String,
+        name: OsString,
     },
     /// `locked` in front of itself would find nobody behind it.
     #[error("locked cannot stand in front of itself")]
     Ourselves,
     /// There is no directory to use.
-    #[error("there is no folder for shims: {why}; name one with --dir")]
+    #[error("there is no folder for shims: {why}")]
     NoFolder {
         /// What is missing.
         why: String,
+        /// The line that helps.
+        remedy: String,
+    },
+    /// The directory cannot serve.
+    #[error("{} cannot be the folder of the shims: {why}", quoted(path))]
+    Unfit {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        why: &'static str,
     },
     /// Something else stands where the shim belongs.
-    #[error("{path:?} is not ours, and stays as it is; move it away, or install elsewhere with --dir")]
+    #[error("{} is not ours, and stays as it is", quoted(path))]
     NotOurs {
         /// Where.
         path: PathBuf,
     },
     /// Whom the links should lead to is not there.
-    #[error("the program locked cannot be named by a path that lasts; call it by its path")]
+    #[error("the program locked cannot be named by a path that lasts")]
     NoLauncher,
     /// The system refused.
-    #[error("{path:?} {what}: {source}")]
+    #[error("{} {what}: {source}", quoted(path))]
     Failed {
         /// Where.
         path: PathBuf,
@@ -41,4 +54,28 @@ pub enum ShimError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl ShimError {
+    /// The next step.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::NoName { .. } | Self::Ourselves => "locked shims install sops".to_owned(),
+            Self::NoFolder { remedy, .. } => remedy.clone(),
+            Self::Unfit { .. } => "name another folder: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
+            Self::NotOurs { path } => format!("see what it is: ls -ld {}", quoted(path)),
+            Self::NoLauncher => "call locked by its path".to_owned(),
+            Self::Failed { path, .. } => match path.parent() {
+                Some(parent) => {
+                    format!("see who may write there: ls -ld {}; or name another folder: --dir DIR", quoted(parent))
+                }
+                None => "name another folder: --dir DIR".to_owned(),
+            },
+        }
+    }
+}
+
+fn quoted(path: &Path) -> String {
+    shell_quote(path.as_os_str().as_encoded_bytes())
 }

@@ -2,9 +2,12 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::state::{Account, Acting, as_owner_of};
+use crate::terms::shell_quote;
 
 use super::ShimError;
 
@@ -13,6 +16,9 @@ pub const SYSTEM: &str = "/usr/local/lib/locked/shims";
 
 /// The variable that names it.
 const VARIABLE: &str = "LOCKED_SHIMS_DIR";
+
+/// What parts the entries of PATH; on Windows it is `;`.
+const SEPARATOR: u8 = b':';
 
 /// The folder of the shims, and whose it is to be when it is made.
 #[derive(Debug, Clone)]
@@ -46,13 +52,20 @@ impl Folder {
             if path.is_absolute() {
                 return Ok(Self { path, account: ours });
             }
-            return Err(ShimError::NoFolder { why: format!("{VARIABLE} is relative ({path:?})") });
+            let quoted = |path: &Path| shell_quote(path.as_os_str().as_encoded_bytes());
+            return Err(ShimError::NoFolder {
+                why: format!("{VARIABLE} is relative ({})", quoted(&path)),
+                remedy: format!("export {VARIABLE}={}", quoted(&lexically(&cwd.join(path)))),
+            });
         }
         let base = given("XDG_DATA_HOME").filter(|base| base.is_absolute());
         let base = base.or_else(|| Some(served.home().filter(|home| home.is_absolute())?.join(".local/share")));
         match base {
             Some(base) => Ok(Self { path: base.join("locked/shims"), account: served }),
-            None => Err(ShimError::NoFolder { why: format!("{served} has no home in the user database") }),
+            None => Err(ShimError::NoFolder {
+                why: format!("{served} has no home in the user database"),
+                remedy: "name one: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
+            }),
         }
     }
 
@@ -60,6 +73,28 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether shims in it can be found by anybody: it must be something that PATH can name, and a directory if it is there.
+    ///
+    /// # Errors
+    /// [`ShimError::Unfit`].
+    pub fn serves(&self) -> Result<(), ShimError> {
+        let unfit = |why| Err(ShimError::Unfit { path: self.path.clone(), why });
+        if self.path.as_os_str().as_bytes().contains(&SEPARATOR) {
+            return unfit("PATH would take it for two, since a `:` parts its entries");
+        }
+        if self.path.to_string_lossy().chars().any(char::is_control) {
+            return unfit("it has control characters, which start-up files and lists cannot carry");
+        }
+        let leads = std::fs::symlink_metadata(&self.path).is_ok();
+        match std::fs::metadata(&self.path) {
+            Ok(there) if !there.is_dir() => unfit("it is no directory"),
+            Err(error) if error.kind() == ErrorKind::NotADirectory => unfit("a file stands in its way"),
+            Err(error) if error.kind() == ErrorKind::NotFound && leads => unfit("it is a link that leads nowhere"),
+            // What cannot be looked at is told by whoever wants to change it.
+            _ => Ok(()),
+        }
     }
 
     /// Makes it if need be. Others may look into it and follow its links: it is on their PATH if they like.
@@ -101,5 +136,28 @@ mod tests {
         let home = chosen(None, false, &[]);
         assert_eq!(chosen(None, false, &[("XDG_DATA_HOME", "rel"), ("HOME", "/h"), ("LOCKED_SHIMS_DIR", "")]), home);
         assert_eq!(chosen(None, false, &[("LOCKED_SHIMS_DIR", "rel")]), None);
+    }
+
+    #[test]
+    fn a_folder_that_path_cannot_name_or_that_is_none_serves_nobody() {
+        let place = tempfile::tempdir().expect("place");
+        std::fs::write(place.path().join("file"), "").expect("file");
+        std::os::unix::fs::symlink("nowhere", place.path().join("link")).expect("link");
+        let nobody = |_: &str| None;
+        for (name, why) in [
+            ("a:b", Some("two")),
+            ("a\nb", Some("control")),
+            ("file", Some("no directory")),
+            ("file/x", Some("in its way")),
+            ("link", Some("leads nowhere")),
+            ("new", None),
+            ("new/with space; and $", None),
+            ("", None),
+        ] {
+            let folder = Folder::choose(Some(Path::new(name)), false, place.path(), &nobody).expect("a folder");
+            let said = folder.serves().err().map(|error| error.to_string());
+            assert_eq!(said.is_some(), why.is_some(), "{name:?}: {said:?}");
+            assert!(said.unwrap_or_default().contains(why.unwrap_or_default()), "{name:?}");
+        }
     }
 }

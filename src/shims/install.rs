@@ -28,13 +28,14 @@ pub type Done<'a> = (&'a Tool, Result<Installed, ShimError>);
 /// `target`. Each tool has its own answer: one that cannot be done stands in no other's way.
 ///
 /// # Errors
-/// The folder cannot be made.
+/// The folder cannot be made, or nobody would find what is in it.
 pub fn install<'a>(
     folder: &Folder,
     tools: &'a [Tool],
     target: &Path,
     ourselves: FileId,
 ) -> Result<Vec<Done<'a>>, ShimError> {
+    folder.serves()?;
     folder.make()?;
     let _as_owner = folder.as_owner();
     platform::tidy(folder.path());

@@ -10,11 +10,13 @@
 //! file beside `unix.rs`.
 #![forbid(unsafe_code)]
 
+mod aside;
 mod entry;
 mod error;
 mod folder;
 mod install;
 mod launcher;
+mod lines;
 mod remove;
 mod standing;
 mod tool;
@@ -24,11 +26,13 @@ mod unix;
 #[cfg(unix)]
 use unix as platform;
 
+pub use aside::{may_be_moved, moved_aside};
 pub use entry::{Entry, Shim, all};
 pub use error::ShimError;
 pub use folder::{Folder, SYSTEM};
 pub use install::{Done, Installed, install};
 pub use launcher::launcher;
+pub use lines::install_line;
 pub use remove::remove;
 pub use standing::{Standing, is_on_path, standing};
 pub use tool::Tool;

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use crate::program::is_our_name;
+use crate::terms::{shell_quote, shows_as_itself};
 
 use super::ShimError;
 
@@ -16,13 +17,27 @@ impl Tool {
     /// Takes a word for a program's name.
     ///
     /// # Errors
-    /// It is empty, has a `/` or begins with a dot or dash, or it is ours.
+    /// It is empty, has a `/` or a character that does not show as itself, begins with a dot or dash, or it is ours.
     pub fn named(word: &OsStr) -> Result<Self, ShimError> {
+        let tool = Self::found(word)?;
+        // Who sees it in a list must be able to tell it from another, and a terminal must survive it.
+        let shows = |letter: char| letter == ' ' || shows_as_itself(letter);
+        match word.to_string_lossy().chars().all(shows) {
+            true => Ok(tool),
+            false => Err(ShimError::NoName { name: word.to_owned() }),
+        }
+    }
+
+    /// Takes the name of something that may be there already: whatever somebody called it, it can be shown and taken away.
+    ///
+    /// # Errors
+    /// As [`Tool::named`], but for what does not show.
+    pub fn found(word: &OsStr) -> Result<Self, ShimError> {
         let bytes = word.as_encoded_bytes();
         // What begins with a dot is hidden from `list`, and is how unfinished links are called.
         let is_name = !bytes.is_empty() && !bytes.contains(&b'/') && !bytes.contains(&0) && !b".-".contains(&bytes[0]);
         if !is_name {
-            return Err(ShimError::NoName { name: word.to_string_lossy().into_owned() });
+            return Err(ShimError::NoName { name: word.to_owned() });
         }
         if is_our_name(word) { Err(ShimError::Ourselves) } else { Ok(Self(word.to_owned())) }
     }
@@ -34,9 +49,10 @@ impl Tool {
     }
 }
 
+/// As a person types it.
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.to_string_lossy().fmt(f)
+        f.write_str(&shell_quote(self.0.as_encoded_bytes()))
     }
 }
 
@@ -59,8 +75,21 @@ mod tests {
             ("--all", false),
             ("locked", false),
             ("locked-0.2", false),
+            ("python3.12", true),
+            ("my tool", true),
+            ("two\nlines", false),
+            ("\u{1b}[2J", false),
+            ("a\u{202e}b", false),
+            ("tab\t", false),
         ] {
-            assert_eq!(Tool::named(OsStr::new(word)).is_ok(), fits, "{word}");
+            assert_eq!(Tool::named(OsStr::new(word)).is_ok(), fits, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_shown_so_that_it_can_be_typed() {
+        for (word, shown) in [("sops", "sops"), ("my tool", "'my tool'"), ("\u{1b}[2J", r"$'\x1b[2J'")] {
+            assert_eq!(Tool::found(OsStr::new(word)).expect("a name").to_string(), shown);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::store::StoreError;
 use crate::terms::GrantId;
 
-use super::place::{absolute, choose, refuse};
+use super::place::{choose, directory_of, of_a_named_file, refuse};
 use super::{Account, Acting, platform};
 
 /// A checked state directory.
@@ -53,12 +53,10 @@ impl StateDir {
     /// # Errors
     /// As [`StateDir::open`].
     pub(crate) fn beside(file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, StoreError> {
-        let file = absolute(file.to_owned())?;
-        let directory = file.parent().ok_or_else(|| refuse(&file, "it names no file in a directory"))?;
-        Self::open_at(directory.to_owned(), Account::served(env))
+        directory_of(file).and_then(|path| Self::open_at(path, Account::served(env))).map_err(of_a_named_file)
     }
 
-    fn open_at(path: PathBuf, served: Account) -> Result<Self, StoreError> {
+    pub(super) fn open_at(path: PathBuf, served: Account) -> Result<Self, StoreError> {
         let seen = match platform::look(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 make(&path, served)?;

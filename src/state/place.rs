@@ -37,10 +37,33 @@ pub(super) fn choose(
 
 /// Only an absolute path names one place: with a relative one every directory that one works in would have a store of its
 /// own, and two writers would not see each other.
-pub(super) fn absolute(path: PathBuf) -> Result<PathBuf, StoreError> {
+fn absolute(path: PathBuf) -> Result<PathBuf, StoreError> {
     match path.is_absolute() {
         true => Ok(path),
         false => Err(refuse(&path, "it is relative, so that every working directory would have a store of its own")),
+    }
+}
+
+/// The directory of a store's file that is named in the settings.
+///
+/// # Errors
+/// The path is relative, or names no file.
+pub(super) fn directory_of(file: &Path) -> Result<PathBuf, StoreError> {
+    let file = absolute(file.to_owned())?;
+    let directory = file.parent().ok_or_else(|| refuse(&file, "it names no file in a directory"))?;
+    Ok(directory.to_owned())
+}
+
+/// Where the settings name the file, the variable of the state directory is no help.
+pub(super) fn of_a_named_file(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Place { path, why, remedy } if remedy.contains(VARIABLE) => StoreError::Place {
+            path,
+            why,
+            remedy: "name the store's file in a directory of your own on a local, writable disk: sqlite:/PATH/FILE"
+                .to_owned(),
+        },
+        error => error,
     }
 }
 

@@ -1,12 +1,12 @@
 //! Unix: who we work for, and what a directory says of itself.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -143,6 +143,8 @@ pub(super) struct Seen {
     pub(super) network: Option<&'static str>,
     /// Mounted read-only.
     pub(super) read_only: bool,
+    /// It is one that the kernel makes up, as `/proc` is.
+    pub(super) made_up: bool,
 }
 
 /// Opens a directory without following a link at its end, and looks at it.
@@ -151,12 +153,12 @@ pub(super) fn look(path: &Path) -> io::Result<Seen> {
     let directory = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let metadata = directory.metadata()?;
     let writable_by_others = metadata.mode() & 0o022 != 0;
-    let (network, read_only) = file_system(&directory)?;
-    Ok(Seen { metadata, writable_by_others, network, read_only })
+    let (network, read_only, made_up) = file_system(&directory)?;
+    Ok(Seen { metadata, writable_by_others, network, read_only, made_up })
 }
 
 #[cfg(target_os = "linux")]
-fn file_system(directory: &File) -> io::Result<(Option<&'static str>, bool)> {
+fn file_system(directory: &File) -> io::Result<(Option<&'static str>, bool, bool)> {
     // SAFETY: all-zero is a valid statfs, a struct of numbers.
     let mut about: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open and `about` is valid for the call.
@@ -172,12 +174,30 @@ fn file_system(directory: &File) -> io::Result<(Option<&'static str>, bool)> {
     if unsafe { libc::fstatvfs(directory.as_raw_fd(), &raw mut flags) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok((network_name(magic), flags.f_flag & libc::ST_RDONLY != 0))
+    Ok((network_name(magic), flags.f_flag & libc::ST_RDONLY != 0, is_made_up(magic)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn file_system(_directory: &File) -> io::Result<(Option<&'static str>, bool)> {
-    Ok((None, false))
+fn file_system(_directory: &File) -> io::Result<(Option<&'static str>, bool, bool)> {
+    Ok((None, false, false))
+}
+
+/// Whether this thread may make something in this directory, as the kernel judges: permission bits, ACLs, read-only mounts.
+pub(super) fn may_make_in(directory: &Path) -> io::Result<()> {
+    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    // SAFETY: `path` is a C string that outlives the call.
+    match unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// What the kernel shows as files without keeping any, by `statfs(2)` magic (`linux/magic.h`): nobody can make a directory
+/// there, whatever its permission bits say.
+pub(super) fn is_made_up(magic: u32) -> bool {
+    [0x9FA0, 0x6265_6572, 0x0027_E0EB, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673].contains(&magic)
 }
 
 /// File systems on which kernel locks or SQLite's locks do not hold between machines, by `statfs(2)` magic
@@ -252,6 +272,11 @@ pub(super) fn pid_namespace() -> u64 {
 /// Device and inode.
 pub(super) fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
+}
+
+/// How many names lead to it.
+pub(super) fn links(metadata: &std::fs::Metadata) -> u64 {
+    metadata.nlink()
 }
 
 /// Tries for the kernel lock on this open file description (`flock(2)`), which forked processes share: it falls when the

@@ -1,6 +1,8 @@
 //! The one door through which texts of a store come to people.
 #![forbid(unsafe_code)]
 
+use crate::terms::shows;
+
 /// The longest text that is shown, in characters.
 const LONGEST: usize = 200;
 
@@ -22,16 +24,6 @@ pub(crate) fn shown(text: &str) -> String {
 #[must_use]
 pub(crate) fn printable(text: &str) -> String {
     text.chars().filter(|&character| shows(character)).collect()
-}
-
-/// Does the character show as itself, where it stands?
-fn shows(character: char) -> bool {
-    let hidden = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    );
-    !character.is_control() && !hidden
 }
 
 #[cfg(test)]

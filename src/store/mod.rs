@@ -34,7 +34,7 @@ pub use duty::Discharge;
 pub use error::StoreError;
 pub use exposure::{Exposure, exposure};
 pub use forced::{Forced, ForcedEnd};
-pub use open::open;
+pub use open::{named_file, one_boot, open};
 pub use place::{place_of, shown_place};
 pub use postgres::{
     Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,

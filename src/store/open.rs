@@ -42,11 +42,17 @@ pub fn open(
             });
         }
     };
-    match text.strip_prefix("sqlite:").filter(|file| !file.is_empty()) {
-        Some(file) => in_named_file(Path::new(file), env, on_one_boot(state, clock)?),
+    match named_file(text) {
+        Some(file) => in_named_file(file, env, on_one_boot(state, clock)?),
         None if is_of_a_server(text) => on_a_server(text, env, setting, (state, clock, outside)),
         None => Err(unknown(text, setting)),
     }
+}
+
+/// The file of an address that names one.
+#[must_use]
+pub fn named_file(address: &str) -> Option<&Path> {
+    address.strip_prefix("sqlite:").filter(|file| !file.is_empty()).map(Path::new)
 }
 
 /// The embedded store's time is this boot's.
@@ -54,11 +60,19 @@ fn on_one_boot(
     state: &StateDir,
     clock: Arc<dyn Clock + Send + Sync>,
 ) -> Result<Arc<dyn Clock + Send + Sync>, StoreError> {
+    one_boot(state.path(), clock.as_ref()).map(|()| clock)
+}
+
+/// Whether an embedded store at this place could tell the time: it counts from the boot, which must have a name.
+///
+/// # Errors
+/// [`StoreError::Place`] when it has none.
+pub fn one_boot(place: &Path, clock: &dyn Clock) -> Result<(), StoreError> {
     if clock.boot_id() != NO_BOOT {
-        return Ok(clock);
+        return Ok(());
     }
     Err(StoreError::Place {
-        path: state.path().to_owned(),
+        path: place.to_owned(),
         why: "the system does not say which boot this is (no /proc), so nobody could tell a lease from an expired one"
             .to_owned(),
         remedy: "mount -t proc proc /proc".to_owned(),

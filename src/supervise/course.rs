@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::clock::Moment;
+use crate::terms::Times;
 
 use super::{Beat, Cause, Hold, Outcome, Watch};
 
@@ -65,6 +66,16 @@ impl Course {
         let ends_at = sent.after(lasts);
         let (phase, hold) = (Phase::Running, Hold::Held);
         Self { watch, phase, stop_at, ends_at, next_beat, halted: None, hold, give_back_at: None }
+    }
+
+    /// The lease is held without a command, from a renew that was sent at `sent` and gave the whole TTL: it is renewed as
+    /// after a command's end, and there is nothing to stop.
+    pub(super) fn without_a_command(times: Times, sent: Moment, lasts: Duration) -> Self {
+        let stopped_max = times.ttl;
+        let watch = Watch { times, stopped_max, give_back: None, asks_again: false, edits_unseen: false };
+        let mut course = Self::new(watch, sent, lasts);
+        course.ended(Outcome::Exited(0));
+        course
     }
 
     /// The command was started.
@@ -214,7 +225,6 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::Times;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -421,5 +431,19 @@ mod tests {
         assert_eq!(course.act(at(25.0)), Act::Wait);
         course.stopped(Outcome::Stopped(Cause::Gone));
         assert_eq!((course.act(at(1e6)), course.wake_at()), (Act::Wait, None));
+    }
+
+    #[test]
+    fn a_hold_without_a_command_is_renewed_as_one_with_it_and_tried_again_for_ever() {
+        let times = watch(None).times;
+        let mut course = Course::without_a_command(times, at(0.0), times.ttl);
+        assert_eq!((course.wake_at(), course.act(at(4.9))), (Some(at(5.0)), Act::Wait), "the wrapper's heartbeat");
+        assert_eq!(course.act(at(5.0)), Act::Beat);
+        for second in [5.0, 20.0, 29.0, 31.0, 4_000.0] {
+            assert_eq!(course.beaten(Beat::Unknown, at(second), at(second)), Act::Wait);
+            assert_eq!(course.act(at(second + 1.25)), Act::Beat, "neither the deadline nor the lease's end ends that");
+        }
+        assert_eq!(course.beaten(Beat::Renewed(30 * SECOND), at(5_000.0), at(5_000.1)), Act::Wait, "nobody took it");
+        assert_eq!((course.wake_at(), course.ends_at()), (Some(at(5_005.0)), at(5_030.0)));
     }
 }

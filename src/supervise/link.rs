@@ -45,6 +45,15 @@ pub(super) enum Tale {
     Lost,
 }
 
+/// From a keeper without a command, once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Stand {
+    /// It is at its post.
+    Taken,
+    /// It cannot be, and why.
+    Refused(String),
+}
+
 /// What a packet meets whose listener is dead or has not listened for long.
 const NOBODY_LISTENS: [io::ErrorKind; 3] =
     [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset, io::ErrorKind::WouldBlock];

@@ -12,6 +12,7 @@
 // `deny`, not `forbid`: the platform file below is made of system calls.
 #![deny(unsafe_code)]
 
+mod alone;
 mod child;
 mod course;
 mod editor;
@@ -35,6 +36,7 @@ use crate::clock::Moment;
 use crate::exit::Exit;
 use crate::terms::Times;
 
+pub use alone::{Alone, Keeping, LetGo, Place, hire_alone};
 pub use child::{replace, shell_fallback};
 pub use hire::hire;
 pub use vigil::{Came, Vigil};

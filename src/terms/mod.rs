@@ -11,6 +11,7 @@ mod identity;
 mod issue;
 mod quote;
 mod resource;
+mod said;
 mod times;
 mod value;
 
@@ -23,6 +24,7 @@ pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
 pub use issue::{Issue, NoIssue};
 pub use quote::shell_quote;
-pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode};
+pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode, shows_as_itself};
+pub use said::{NotSaid, said, said_somehow, shows, without_secrets};
 pub use times::{Times, TimesError};
 pub use value::may_hold_a_secret;

@@ -161,7 +161,10 @@ fn encode(bytes: &[u8], percent_too: bool) -> String {
     text
 }
 
-pub(super) fn shows_as_itself(character: char) -> bool {
+/// Does the character show as itself where it stands? Not a space, a control character (escape sequences begin with one), or
+/// one that hides or reorders what is around it.
+#[must_use]
+pub fn shows_as_itself(character: char) -> bool {
     let hidden = matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
     !character.is_control() && !character.is_whitespace() && !hidden

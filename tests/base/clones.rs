@@ -1,9 +1,18 @@
 //! Two who work on one file in checkouts of their own: nobody's change is lost, whoever was told "ok".
 
-use super::stage::{At, Stage};
+use super::stage::{At, Stage, on_either_store};
+
+on_either_store! {
+    two_clones_in_turn,
+    what_is_not_pushed_or_committed_yet_is_brought_by_the_line_as_well,
+    two_work_trees_in_turn,
+    two_work_trees_with_the_newer_version_on_the_default_branch,
+    a_merge_that_would_not_bring_it_is_not_named,
+    commits_of_one_s_own_do_not_stand_in_the_way,
+}
 
 /// Each in turn, always from where they were before: refused, told what to run, and then nothing is lost.
-fn in_turn(at: At) {
+fn two_clones_in_turn(at: At) {
     let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     assert_eq!(stage.sets(1, &a, "A1"), "");
@@ -22,19 +31,8 @@ fn in_turn(at: At) {
     assert_eq!(stage.keys(&a), ["first", "A1", "B1", "A2"]);
 }
 
-#[test]
-fn two_clones_over_the_embedded_store() {
-    in_turn(At::Here);
-}
-
-#[test]
-fn two_clones_over_the_server() {
-    in_turn(At::Server);
-}
-
-#[test]
-fn what_is_not_pushed_or_committed_yet_is_brought_by_the_line_as_well() {
-    let stage = Stage::new(At::Here);
+fn what_is_not_pushed_or_committed_yet_is_brought_by_the_line_as_well(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     stage.sets(1, &a, "A1");
     let (_, line) = stage.refused(2, &b);
@@ -57,9 +55,24 @@ fn what_is_not_pushed_or_committed_yet_is_brought_by_the_line_as_well() {
     assert_eq!(stage.keys(&a), ["first", "A1", "B1"]);
 }
 
-#[test]
-fn two_work_trees_with_the_newer_version_on_the_default_branch() {
-    let stage = Stage::new(At::Here);
+fn two_work_trees_in_turn(at: At) {
+    let stage = Stage::new(at);
+    let main = stage.clone("a", &[]);
+    let topic = stage.worktree(&main, "topic");
+    assert_eq!(stage.sets(1, &main, "A1"), "");
+    stage.push(&main);
+    let (_, line) = stage.refused(2, &topic);
+    assert_eq!(line, "git merge origin/main", "what one work tree has pushed all of them have");
+    stage.runs(&topic, &line);
+    assert_eq!(stage.sets(2, &topic, "B1"), "");
+    stage.commit(&topic, "B1");
+    stage.git(&main, &["merge", "-q", "topic"]);
+    assert_eq!(stage.sets(1, &main, "A2"), "");
+    assert_eq!(stage.keys(&main), ["first", "A1", "B1", "A2"]);
+}
+
+fn two_work_trees_with_the_newer_version_on_the_default_branch(at: At) {
+    let stage = Stage::new(at);
     let main = stage.clone("a", &[]);
     let topic = stage.worktree(&main, "topic");
     stage.sets(1, &main, "A1");
@@ -79,9 +92,8 @@ fn two_work_trees_with_the_newer_version_on_the_default_branch() {
     stage.sets(1, &main, "A2");
 }
 
-#[test]
-fn a_merge_that_would_not_bring_it_is_not_named() {
-    let stage = Stage::new(At::Here);
+fn a_merge_that_would_not_bring_it_is_not_named(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     stage.sets(1, &a, "A1");
     stage.push(&a);
@@ -100,9 +112,8 @@ fn a_merge_that_would_not_bring_it_is_not_named() {
 
 const FILE_OF_SEED: &str = super::stage::FILE;
 
-#[test]
-fn commits_of_one_s_own_do_not_stand_in_the_way() {
-    let stage = Stage::new(At::Here);
+fn commits_of_one_s_own_do_not_stand_in_the_way(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     std::fs::write(b.join("other"), "x").expect("written");
     stage.commit(&b, "B's own");

@@ -2,7 +2,22 @@
 
 use std::path::Path;
 
-use super::stage::{At, FILE, Stage, says};
+use super::stage::{At, FILE, Stage, on_either_store, says};
+
+on_either_store! {
+    a_fresh_clone_has_the_newest,
+    a_clone_without_blobs_or_history,
+    a_detached_head_takes_the_file_and_stays_where_it_is,
+    line_ends_of_a_checkout_make_no_other_version,
+    a_renamed_file_begins_a_chain_of_its_own_and_a_copy_too,
+    a_deleted_file_that_is_made_anew_is_a_revert_and_one_that_is_not_here_yet_is_not,
+    a_sparse_checkout_leaves_a_file_out_and_does_not_delete_it,
+    a_rebase_that_has_met_a_conflict_goes_on_from_either_side,
+    a_repository_with_longer_names_of_objects,
+    a_submodule_is_a_repository_of_its_own,
+    without_git_an_old_version_is_refused_and_the_newest_is_not,
+    outside_of_any_repository_a_file_is_what_it_is,
+}
 
 /// A sets a key and pushes.
 fn pushed(stage: &Stage) {
@@ -21,16 +36,14 @@ fn comes_along(stage: &Stage, b: &Path) -> String {
     line
 }
 
-#[test]
-fn a_fresh_clone_has_the_newest() {
-    let stage = Stage::new(At::Here);
+fn a_fresh_clone_has_the_newest(at: At) {
+    let stage = Stage::new(at);
     pushed(&stage);
     assert_eq!(stage.sets(2, &stage.clone("b", &[]), "B1"), "");
 }
 
-#[test]
-fn a_clone_without_blobs_or_history() {
-    let stage = Stage::new(At::Here);
+fn a_clone_without_blobs_or_history(at: At) {
+    let stage = Stage::new(at);
     stage.git(&stage.dir("origin.git"), &["config", "uploadpack.allowFilter", "true"]);
     let early = [stage.clone("partial", &["--filter=blob:none"]), stage.clone("shallow", &["--depth=1"])];
     pushed(&stage);
@@ -45,9 +58,8 @@ fn a_clone_without_blobs_or_history() {
     comes_along(&stage, &early[0]);
 }
 
-#[test]
-fn a_detached_head_takes_the_file_and_stays_where_it_is() {
-    let stage = Stage::new(At::Here);
+fn a_detached_head_takes_the_file_and_stays_where_it_is(at: At) {
+    let stage = Stage::new(at);
     let b = stage.clone("b", &[]);
     stage.git(&b, &["checkout", "-q", "--detach"]);
     pushed(&stage);
@@ -56,9 +68,8 @@ fn a_detached_head_takes_the_file_and_stays_where_it_is() {
     assert_eq!(stage.git(&b, &["branch", "--show-current"]), "");
 }
 
-#[test]
-fn line_ends_of_a_checkout_make_no_other_version() {
-    let stage = Stage::new(At::Here);
+fn line_ends_of_a_checkout_make_no_other_version(at: At) {
+    let stage = Stage::new(at);
     let crlf = ["-c", "core.autocrlf=true"];
     let (a, b) = (stage.clone("a", &crlf), stage.clone("b", &crlf));
     let content = std::fs::read(a.join(FILE)).expect("file");
@@ -81,9 +92,8 @@ fn line_ends_of_a_checkout_make_no_other_version() {
     assert!(said.contains("a newer version was discarded; 01010101") && !said.contains("02020202"), "a revert: {said}");
 }
 
-#[test]
-fn a_renamed_file_begins_a_chain_of_its_own_and_a_copy_too() {
-    let stage = Stage::new(At::Here);
+fn a_renamed_file_begins_a_chain_of_its_own_and_a_copy_too(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     stage.sets(1, &a, "A1");
     stage.commit(&a, "A1");
@@ -97,9 +107,8 @@ fn a_renamed_file_begins_a_chain_of_its_own_and_a_copy_too() {
     }
 }
 
-#[test]
-fn a_deleted_file_that_is_made_anew_is_a_revert_and_one_that_is_not_here_yet_is_not() {
-    let stage = Stage::new(At::Here);
+fn a_deleted_file_that_is_made_anew_is_a_revert_and_one_that_is_not_here_yet_is_not(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     let plain = stage.dir("plain.yaml");
     std::fs::write(&plain, "fresh: 1\n").expect("plaintext");
@@ -117,9 +126,8 @@ fn a_deleted_file_that_is_made_anew_is_a_revert_and_one_that_is_not_here_yet_is_
     assert_eq!(says(&mut make(2, &b, "secrets/made.yaml"), 0), "");
 }
 
-#[test]
-fn a_sparse_checkout_leaves_a_file_out_and_does_not_delete_it() {
-    let stage = Stage::new(At::Here);
+fn a_sparse_checkout_leaves_a_file_out_and_does_not_delete_it(at: At) {
+    let stage = Stage::new(at);
     pushed(&stage);
     let b = stage.clone("b", &["--sparse"]);
     assert!(!b.join(FILE).exists());
@@ -136,9 +144,34 @@ fn a_sparse_checkout_leaves_a_file_out_and_does_not_delete_it() {
     assert_eq!(stage.keys(&b), ["first", "A1", "B1"]);
 }
 
-#[test]
-fn a_repository_with_longer_names_of_objects() {
-    let stage = Stage::new(At::Here);
+fn a_rebase_that_has_met_a_conflict_goes_on_from_either_side(at: At) {
+    let stage = Stage::new(at);
+    let b = stage.clone("b", &[]);
+    pushed(&stage);
+    says(&mut stage.set_with(2, &b, &["--accept-stale"], "B1"), 0);
+    stage.commit(&b, "B1");
+    stage.git(&b, &["fetch", "-q"]);
+    let rebase = || {
+        let output = stage.world.command("git").current_dir(&b).args(["rebase", "-q", "origin/main"]).output();
+        assert!(!output.expect("git").status.success(), "both have changed the file");
+    };
+    // What is being made anew is on the branch still, and git has asked: neither side is the older one.
+    rebase();
+    stage.git(&b, &["checkout", "-q", "--theirs", "--", FILE]);
+    assert_eq!(stage.sets(2, &b, "B2"), "");
+    stage.git(&b, &["rebase", "--abort"]);
+    rebase();
+    stage.git(&b, &["checkout", "-q", "--ours", "--", FILE]);
+    let said = stage.sets(2, &b, "B1");
+    assert!(said.contains("a newer version is on another branch (main)"), "{said}");
+    stage.git(&b, &["add", "-A"]);
+    stage.git(&b, &["-c", "core.editor=true", "rebase", "--continue"]);
+    assert_eq!(stage.keys(&b), ["first", "A1", "B1"]);
+    assert_eq!(stage.git(&b, &["status", "--porcelain"]), "");
+}
+
+fn a_repository_with_longer_names_of_objects(at: At) {
+    let stage = Stage::new(at);
     let (seed, a) = (stage.dir("long"), stage.dir("long-topic"));
     stage.git(
         stage.world.root(),
@@ -153,9 +186,8 @@ fn a_repository_with_longer_names_of_objects() {
     assert_eq!(comes_along(&stage, &a), "git merge main");
 }
 
-#[test]
-fn a_submodule_is_a_repository_of_its_own() {
-    let stage = Stage::new(At::Here);
+fn a_submodule_is_a_repository_of_its_own(at: At) {
+    let stage = Stage::new(at);
     let outer = stage.dir("outer");
     stage.git(stage.world.root(), &["init", "-q", "-b", "main", outer.to_str().expect("UTF-8")]);
     let origin = format!("file://{}", stage.dir("origin.git").display());
@@ -173,9 +205,8 @@ fn a_submodule_is_a_repository_of_its_own() {
     assert_eq!(stage.sets(2, &inner, "B1"), "");
 }
 
-#[test]
-fn without_git_an_old_version_is_refused_and_the_newest_is_not() {
-    let stage = Stage::new(At::Here);
+fn without_git_an_old_version_is_refused_and_the_newest_is_not(at: At) {
+    let stage = Stage::new(at);
     pushed(&stage);
     let (a, b) = (stage.dir("a"), stage.clone("b", &[]));
     stage.git(&b, &["reset", "-q", "--hard", "HEAD~1"]);
@@ -187,9 +218,8 @@ fn without_git_an_old_version_is_refused_and_the_newest_is_not() {
     assert!(super::stage::next(&said).starts_with("make git usable here"), "{said}");
 }
 
-#[test]
-fn outside_of_any_repository_a_file_is_what_it_is() {
-    let stage = Stage::new(At::Here);
+fn outside_of_any_repository_a_file_is_what_it_is(at: At) {
+    let stage = Stage::new(at);
     let place = stage.dir("loose");
     std::fs::create_dir_all(place.join("secrets")).expect("directory");
     let file = place.join(FILE);

@@ -19,6 +19,25 @@ pub(super) enum At {
     Server,
 }
 
+/// Tells each of these stories on either store.
+macro_rules! on_either_store {
+    ($($story:ident),+ $(,)?) => {
+        mod here {
+            $(#[test]
+            fn $story() {
+                super::$story(super::At::Here);
+            })+
+        }
+        mod server {
+            $(#[test]
+            fn $story() {
+                super::$story(super::At::Server);
+            })+
+        }
+    };
+}
+pub(super) use on_either_store;
+
 pub(super) struct Stage {
     pub(super) world: World,
     lab: Option<Lab>,
@@ -27,8 +46,8 @@ pub(super) struct Stage {
 impl Stage {
     /// A bare repository `origin.git` with [`FILE`] on its branch `main`.
     pub(super) fn new(at: At) -> Self {
-        let world = World::new();
-        let lab = (at == At::Server).then(|| Lab::running(Way::Client));
+        let world = World::in_memory();
+        let lab = (at == At::Server).then(|| Lab::ticking(Way::Client));
         let stage = Self { world, lab };
         let (seed, origin) = (stage.world.work(), stage.dir("origin.git"));
         stage.git(&seed, &["init", "-q", "-b", "main"]);
@@ -131,16 +150,37 @@ impl Stage {
 
     /// The kinds of the receipts, oldest first.
     pub(super) fn kinds(&self) -> Vec<String> {
-        let database = self.world.database();
-        let mut statement = database.prepare("select kind from receipts order by id").expect("receipts");
-        let kinds = statement.query_map([], |row| row.get(0)).expect("receipts");
-        kinds.collect::<Result<_, _>>().expect("receipts")
+        match &self.lab {
+            None => {
+                let database = self.world.database();
+                let mut statement = database.prepare("select kind from receipts order by id").expect("receipts");
+                let kinds = statement.query_map([], |row| row.get(0)).expect("receipts");
+                kinds.collect::<Result<_, _>>().expect("receipts")
+            }
+            Some(lab) => {
+                let rows = lab.cluster().sql(&format!("select kind from {}.receipts order by id", lab.schema()));
+                rows.into_iter().flatten().collect()
+            }
+        }
     }
 
-    /// Changes the newest receipt of the embedded store, as another machine would have written it.
+    /// Changes the newest receipt, as another machine would have written it.
     pub(super) fn newest_is(&self, change: &str) {
-        let sql = format!("update receipts set {change} where id = (select max(id) from receipts)");
-        assert_eq!(self.world.database().execute(&sql, []).expect("changed"), 1);
+        let newest = |table: &str| format!("update {table} set {change} where id = (select max(id) from {table})");
+        match &self.lab {
+            None => assert_eq!(self.world.database().execute(&newest("receipts"), []).expect("changed"), 1),
+            Some(lab) => {
+                lab.cluster().sql(&newest(&format!("{}.receipts", lab.schema())));
+            }
+        }
+    }
+
+    /// The newest receipt was written so much earlier.
+    pub(super) fn newest_is_older_by(&self, ms: i64) {
+        self.newest_is(&match self.lab {
+            None => format!("at = at - {ms}"),
+            Some(_) => format!("at = at - {ms} * interval '1 millisecond'"),
+        });
     }
 }
 

@@ -1,12 +1,23 @@
 //! The table of versions, row by row, with the real git.
 
-use super::stage::{At, FILE, Stage, next, says};
+use super::stage::{At, FILE, Stage, next, on_either_store, says};
+
+on_either_store! {
+    the_newest_version_goes_without_a_word_and_without_git,
+    what_was_discarded_is_noted,
+    a_revert_goes,
+    a_branch_that_went_back_is_no_newer_version,
+    another_branch_is_told_and_nobody_waits_for_it,
+    what_lies_before_the_newest_may_be_lost_as_well,
+    unknown_versions_go_as_the_settings_say,
+    a_version_of_another_host_is_waited_for_a_day,
+    a_person_s_word_starts_the_chain_anew_and_is_recorded,
+}
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-#[test]
-fn the_newest_version_goes_without_a_word_and_without_git() {
-    let stage = Stage::new(At::Here);
+fn the_newest_version_goes_without_a_word_and_without_git(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     // The first one makes the chain, the others go by it; a git that must not be started would fail them.
     let path = crate::world::board::in_front(&stage.world.script("git", "echo started >> \"$HOME/git\"; exit 1"));
@@ -16,9 +27,8 @@ fn the_newest_version_goes_without_a_word_and_without_git() {
     assert!(!stage.world.root().join("home/git").exists(), "git was started");
 }
 
-#[test]
-fn what_was_discarded_is_noted() {
-    let stage = Stage::new(At::Here);
+fn what_was_discarded_is_noted(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     stage.sets(1, &a, "A1");
     stage.git(&a, &["checkout", "-q", "--", FILE]);
@@ -33,9 +43,8 @@ fn what_was_discarded_is_noted() {
     assert!(said.contains("a newer version was discarded; 02020202"), "{said}");
 }
 
-#[test]
-fn a_revert_goes() {
-    let stage = Stage::new(At::Here);
+fn a_revert_goes(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     stage.sets(1, &a, "A1");
     stage.commit(&a, "A1");
@@ -48,9 +57,8 @@ fn a_revert_goes() {
     assert_eq!(stage.sets(2, &a, "B2"), "");
 }
 
-#[test]
-fn a_branch_that_went_back_is_no_newer_version() {
-    let stage = Stage::new(At::Here);
+fn a_branch_that_went_back_is_no_newer_version(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     stage.sets(1, &a, "A1");
     stage.push(&a);
@@ -60,9 +68,8 @@ fn a_branch_that_went_back_is_no_newer_version() {
     assert_eq!(stage.sets(2, &b, "B1"), "");
 }
 
-#[test]
-fn another_branch_is_told_and_nobody_waits_for_it() {
-    let stage = Stage::new(At::Here);
+fn another_branch_is_told_and_nobody_waits_for_it(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     let (one, other) = (stage.worktree(&a, "one"), stage.worktree(&a, "other"));
     stage.sets(1, &one, "A1");
@@ -79,9 +86,8 @@ fn another_branch_is_told_and_nobody_waits_for_it() {
     assert!(said.contains("another branch (one)") && !said.contains("(other)"), "{said}");
 }
 
-#[test]
-fn what_lies_before_the_newest_may_be_lost_as_well() {
-    let stage = Stage::new(At::Here);
+fn what_lies_before_the_newest_may_be_lost_as_well(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     let (one, other) = (stage.worktree(&a, "one"), stage.worktree(&a, "other"));
     stage.sets(1, &a, "MAIN");
@@ -93,9 +99,8 @@ fn what_lies_before_the_newest_may_be_lost_as_well() {
     assert_eq!(line, "git merge main");
 }
 
-#[test]
-fn unknown_versions_go_as_the_settings_say() {
-    let stage = Stage::new(At::Here);
+fn unknown_versions_go_as_the_settings_say(at: At) {
+    let stage = Stage::new(at);
     let a = stage.clone("a", &[]);
     stage.sets(1, &a, "A1");
     let by_hand = |key: &str| {
@@ -132,9 +137,8 @@ fn unknown_versions_go_as_the_settings_say() {
     assert_eq!(stage.keys(&a), ["first", "A1", "H1", "A2", "H2", "A3", "H3", "A5", "H4", "A6", "H5", "A7"]);
 }
 
-#[test]
-fn a_version_of_another_host_is_waited_for_a_day() {
-    let stage = Stage::new(At::Here);
+fn a_version_of_another_host_is_waited_for_a_day(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     stage.sets(1, &a, "A1");
     stage.git(&a, &["checkout", "-q", "--", FILE]);
@@ -143,7 +147,7 @@ fn a_version_of_another_host_is_waited_for_a_day() {
     assert!(said.contains("(far:/srv/it)"), "{said}");
     assert_eq!(line, "git pull");
     // Everything that was pushed is here, and it is not among that: a pull would change nothing.
-    stage.newest_is("at = at - 3600000");
+    stage.newest_is_older_by(3_600_000);
     stage.git(&b, &["fetch", "-q"]);
     let (_, line) = stage.refused(2, &b);
     assert_eq!(line, "commit and push it on far in /srv/it, then git pull here");
@@ -151,14 +155,14 @@ fn a_version_of_another_host_is_waited_for_a_day() {
     let said = stage.sets(2, &b, "B1");
     assert!(said.contains("a newer version is on another branch (topic)"), "{said}");
     stage.git(&b, &["checkout", "-q", "--", FILE]);
-    stage.newest_is(&format!("host = 'far', worktree = '/srv/it', at = at - {DAY_MS}"));
+    stage.newest_is("host = 'far', worktree = '/srv/it'");
+    stage.newest_is_older_by(DAY_MS);
     let said = stage.sets(2, &b, "B2");
     assert!(said.contains("a newer version was discarded"), "{said}");
 }
 
-#[test]
-fn a_person_s_word_starts_the_chain_anew_and_is_recorded() {
-    let stage = Stage::new(At::Here);
+fn a_person_s_word_starts_the_chain_anew_and_is_recorded(at: At) {
+    let stage = Stage::new(at);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
     stage.sets(1, &a, "A1");
     stage.push(&a);

@@ -13,30 +13,42 @@ fn heard(world: &World, session: u32, words: &[&str]) -> String {
 
 #[test]
 fn a_word_reaches_the_holder_at_its_next_command_and_once() {
-    let world = World::new();
-    silent(world.locked_as(1).args(["acquire", "server:a"]));
-    let ping = ["status", "--ping", "server:a", "--message", "I need it for the certificates"];
-    let said = silent(world.locked_as(2).args(ping));
-    assert!(said.starts_with("left a word for 01010101 (") && said.ends_with(") about server:a\n"), "{said}");
-    for words in [&["-r", "server:b", "true"][..], &["renew", "server:a"], &["check", "server:a"], &["session", "list"]]
-    {
-        let first = heard(&world, 1, words);
-        assert!(
-            first.starts_with("locked: 02020202 (") && first.contains(") about server:a at "),
-            "{words:?}: {first}"
-        );
-        assert!(
-            first.ends_with(": I need it for the certificates\n") && first.lines().count() == 1,
-            "{words:?}: {first}"
-        );
-        assert_eq!(heard(&world, 1, words), "", "{words:?}: once");
+    for world in World::both("a_word") {
+        silent(world.locked_as(1).args(["acquire", "server:a"]));
+        let ping = ["status", "--ping", "server:a", "--message", "I need it for the certificates"];
+        let said = silent(world.locked_as(2).args(ping));
+        assert!(said.starts_with("left a word for 01010101 (") && said.ends_with(") about server:a\n"), "{said}");
+        for words in
+            [&["-r", "server:b", "true"][..], &["renew", "server:a"], &["check", "server:a"], &["session", "list"]]
+        {
+            let first = heard(&world, 1, words);
+            assert!(
+                first.starts_with("locked: 02020202 (") && first.contains(") about server:a at "),
+                "{words:?}: {first}"
+            );
+            assert!(
+                first.ends_with(": I need it for the certificates\n") && first.lines().count() == 1,
+                "{words:?}: {first}"
+            );
+            assert_eq!(heard(&world, 1, words), "", "{words:?}: once");
+            silent(world.locked_as(2).args(ping));
+        }
+        assert!(heard(&world, 1, &["acquire", "server:c"]).contains("I need it"), "a grant of `acquire` brings it too");
         silent(world.locked_as(2).args(ping));
+        assert_eq!(heard(&world, 1, &["-q", "-r", "server:b", "true"]), "", "quiet is quiet");
+        // Whatever takes a lease brings it: nobody else will say it again.
+        silent(world.locked_as(2).args(ping));
+        world.encrypted("a.sops.yaml", "a: 1\n", "yaml");
+        assert!(heard(&world, 1, &["adopt", "a.sops.yaml"]).ends_with(": I need it for the certificates\n"));
+        silent(world.locked_as(2).args(ping));
+        let work = world.work();
+        for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "x"]] {
+            world.git(&work, args);
+        }
+        assert!(heard(&world, 1, &["hooks", "install"]).ends_with(": I need it for the certificates\n"));
+        silent(world.locked_as(2).args(["status", "--ping", "server:a"]));
+        assert!(heard(&world, 1, &["release", "server:a"]).ends_with("please release it as soon as you can\n"));
     }
-    assert!(heard(&world, 1, &["acquire", "server:c"]).contains("I need it"), "a grant of `acquire` brings it too");
-    silent(world.locked_as(2).args(ping));
-    assert_eq!(heard(&world, 1, &["-q", "-r", "server:b", "true"]), "", "quiet is quiet");
-    silent(world.locked_as(2).args(["status", "--ping", "server:a"]));
-    assert!(heard(&world, 1, &["release", "server:a"]).ends_with("please release it as soon as you can\n"));
 }
 
 #[test]

@@ -33,6 +33,23 @@ fn every_verb_has_an_example() {
     }
 }
 
+/// Those of groups, too.
+#[test]
+fn every_verb_of_a_group_has_an_example() {
+    let stage = Stage::new();
+    let definition = locked::cli::definition();
+    let mut seen = 0;
+    for group in definition.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        for verb in group.get_subcommands().filter(|verb| verb.get_name() != "help" && !verb.is_hide_set()) {
+            let line = format!("locked {} {}", group.get_name(), verb.get_name());
+            let found = examples(&help(&stage, &[group.get_name(), verb.get_name()]));
+            assert!(!found.is_empty() && found.iter().all(|it| it.contains(&line)), "{line} --help: {found:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 15, "{seen}");
+}
+
 /// Run as they stand, in the order in which they are shown.
 #[test]
 fn every_example_works_as_it_stands() {

@@ -24,7 +24,7 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     assert!(bed.findings(&["shims"], &[]).iter().all(|it| it["level"] == "ok"));
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/bin/true", shim("docker")).expect("foreign");
-    let other = bed.finds(&[], ("shims.other", "warning", "a look at what they are"));
+    let other = bed.finds(&[], ("shims.other", "warning", "look at what they are, then: mv "));
     assert_eq!(other["fixable"], false, "what is not ours is left to a person");
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/opt/gone/docker", shim("docker")).expect("foreign");
@@ -33,7 +33,102 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     install(env!("CARGO_BIN_EXE_locked"), &copy, "0755");
     fs::remove_file(shim("docker")).expect("gone");
     symlink(&copy, shim("docker")).expect("copy");
-    bed.finds(&[], ("shims.copy", "warning", "with the one that is to stay"));
+    bed.finds(&[], ("shims.copy", "warning", "with the one that is to stay: locked shims install docker"));
+}
+
+/// What stands beside the remedy is a line that, typed, leaves nothing of the finding.
+#[test]
+fn the_line_to_type_mends_what_was_found() {
+    type Plant = fn(&std::path::Path);
+    let planted: [(&str, Plant); 5] = [
+        ("shims.missing", |shims| fs::remove_file(shims.join("sops")).expect("gone")),
+        ("shims.dangling", |shims| symlink("/opt/gone/locked", shims.join("ssh")).expect("dangling")),
+        ("shims.other", |shims| symlink("/bin/true", shims.join("scp")).expect("foreign")),
+        ("shims.other", |shims| fs::write(shims.join("my tool"), "somebody's").expect("foreign")),
+        ("shims.copy", |shims| install(env!("CARGO_BIN_EXE_locked"), &shims.join("rsync"), "0755")),
+    ];
+    for default in [true, false] {
+        let bed = Bed::new();
+        let data = bed.stage.world.root().join("data");
+        let shims = if default { bed.shims() } else { data.join("locked/shims") };
+        if !default {
+            fs::create_dir_all(data.join("locked")).expect("directory");
+            fs::rename(bed.shims(), &shims).expect("moved");
+        }
+        let asked = || {
+            let mut command = bed.doctor(&["shims", "--json"]);
+            match default {
+                true => command.env("LOCKED_SHIMS_DIR", &shims),
+                false => command.env_remove("LOCKED_SHIMS_DIR").env("XDG_DATA_HOME", &data),
+            };
+            command
+        };
+        for (id, plant) in &planted {
+            plant(&shims);
+            let one =
+                wanted(&findings(&mut asked()), (id, if *id == "shims.dangling" { "fault" } else { "warning" }, ""));
+            let remedy = one["remedy"].as_str().expect("a remedy");
+            let line = remedy.rsplit(": ").next().expect("a line");
+            let mut typed = asked();
+            let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
+            let mut shell = bed.stage.world.command("sh");
+            shell.args(["-c", line]).env("PATH", crate::run::stage::in_front(bin)).env_remove("LOCKED_SHIMS_DIR");
+            for (name, value) in typed.env("X", "1").get_envs().filter(|(name, _)| *name != "PATH") {
+                if let Some(value) = value {
+                    shell.env(name, value);
+                }
+            }
+            crate::run::stage::ends(&mut shell, 0);
+            let after = findings(&mut asked());
+            assert!(after.iter().all(|it| it["level"] == "ok" || it["level"] == "note"), "{id}: {line}: {after:#?}");
+        }
+    }
+}
+
+/// A folder that no PATH can name, or that is none, is a fault: nothing that stands there would ever be found.
+#[test]
+fn a_folder_that_guards_nothing_is_found() {
+    let bed = Bed::new();
+    let at = |name: &str| bed.stage.world.root().join(name);
+    fs::write(at("file"), "").expect("file");
+    symlink("nowhere", at("link")).expect("link");
+    fs::create_dir(at("a:b")).expect("folder");
+    for (folder, why, remedy) in [
+        ("here".into(), "LOCKED_SHIMS_DIR is relative", "export LOCKED_SHIMS_DIR=/"),
+        (at("file"), "it is no directory", "unset LOCKED_SHIMS_DIR"),
+        (at("file").join("x"), "a file stands in its way", "unset LOCKED_SHIMS_DIR"),
+        (at("link"), "a link that leads nowhere", "unset LOCKED_SHIMS_DIR"),
+        (at("a:b"), "PATH would take it for two", "unset LOCKED_SHIMS_DIR"),
+        (at("a\nb"), "control characters", "unset LOCKED_SHIMS_DIR"),
+    ] {
+        let found =
+            bed.finds(&[("LOCKED_SHIMS_DIR", folder.to_str().expect("UTF-8"))], ("shims.folder", "fault", remedy));
+        assert!(found["what"].as_str().expect("text").contains(why), "{found:#}");
+    }
+}
+
+/// A folder of programs that was named for the shims is no place to tidy up.
+#[test]
+fn nobody_is_told_to_move_programs() {
+    let bed = Bed::new();
+    let found = bed
+        .finds(&[("LOCKED_SHIMS_DIR", "/usr/bin")], ("shims.other", "warning", "give the shims a folder of their own"));
+    assert!(!found["remedy"].as_str().expect("text").contains("mv "), "{found:#}");
+}
+
+/// Whatever PATH is, and wherever there is nothing to ask the system, the doctor ends and breaks nothing.
+#[test]
+fn odd_paths_break_nothing() {
+    let bed = Bed::new();
+    for path in [None, Some(""), Some(":"), Some("::/nowhere:.:"), Some("relative:/usr/bin:/bin")] {
+        let mut command = bed.doctor(&["shims", "path", "tools", "hooks", "--json"]);
+        match path {
+            Some(path) => command.env("PATH", path),
+            None => command.env_remove("PATH"),
+        };
+        let found = findings(&mut command);
+        assert!(found.iter().any(|it| it["check"] == "shims"), "{path:?}: {found:#?}");
+    }
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use crate::run::stage::{ends, silent};
+use crate::world::apart::{first_that_runs, this_test};
+use crate::world::ends::left_out;
 
-use super::bed::{Bed, mode, wanted};
+use super::bed::{Bed, findings, mode, wanted};
 
 #[test]
 fn a_store_that_cannot_be_had_is_found_and_its_address_not_shown() {
@@ -64,6 +66,81 @@ fn a_state_directory_that_others_may_read_is_found_and_closed() {
     fs::rename(&state, bed.stage.world.root().join("moved")).expect("moved");
     std::os::unix::fs::symlink(bed.stage.world.root().join("moved"), &state).expect("link");
     bed.finds(&[], ("state.directory", "fault", "LOCKED_STATE_DIR"));
+}
+
+/// A place where the first lease could not make it is a fault now, not then; and looking makes nothing.
+#[test]
+fn a_state_directory_that_cannot_be_made_is_found() {
+    let bed = Bed::new();
+    let at = |name: &str| bed.stage.world.root().join(name);
+    fs::write(at("file"), "").expect("file");
+    std::os::unix::fs::symlink("nowhere", at("link")).expect("link");
+    let names = || fs::read_dir(bed.stage.world.root()).expect("root").count();
+    let before = names();
+    for (path, why) in [
+        (at("file"), "file"),
+        (at("file").join("below"), "file"),
+        (at("link"), "link"),
+        (at("link").join("below/and/below"), "leads nowhere"),
+        ("/proc/locked/state".into(), "/proc: "),
+        ("/sys/locked".into(), "/sys: "),
+    ] {
+        let path = path.to_str().expect("UTF-8");
+        let found = bed.findings(&["state", "store"], &[("LOCKED_STATE_DIR", path)]);
+        let one = wanted(&found, ("state.directory", "fault", "set LOCKED_STATE_DIR to a directory of your own"));
+        assert!(one["what"].as_str().expect("text").contains(why) || why == "file", "{one:#}");
+        wanted(&found, ("store.place", "fault", "LOCKED_STATE_DIR"));
+        let base = bed.findings(&["state"], &[("LOCKED_STATE_DIR", ""), ("XDG_STATE_HOME", path)]);
+        wanted(&base, ("state.directory", "fault", "LOCKED_STATE_DIR"));
+    }
+    assert_eq!(names(), before, "nothing is made to find out");
+    let fine = bed.findings(&["state", "store"], &[("LOCKED_STATE_DIR", at("new/and/newer").to_str().expect("UTF-8"))]);
+    assert!(fine.iter().all(|it| it["level"] == "ok"), "{fine:#?}");
+    assert_eq!(names(), before);
+}
+
+/// Whatever the store is, looking at it makes nothing that stays; and what its first lease would meet is found.
+#[test]
+fn looking_makes_no_store() {
+    let bed = Bed::new();
+    let at = |name: &str| bed.stage.world.root().join(name).display().to_string();
+    fs::write(at("file"), "").expect("file");
+    fs::remove_dir(bed.stage.world.state()).expect("state");
+    let names = |of: &str| fs::read_dir(at(of)).expect("directory").count();
+    let before = (names("."), names("tmp"));
+    for (store, level, remedy) in [
+        ("embedded".to_owned(), "ok", ""),
+        (format!("sqlite:{}", at("new/store.db")), "ok", ""),
+        (format!("sqlite:{}", at("file/store.db")), "fault", "name the store's file in a directory of your own"),
+        ("sqlite:store.db".to_owned(), "fault", "name the store's file in a directory of your own"),
+        ("postgres://127.0.0.1:1/x?connect_timeout=1".to_owned(), "fault", "check host and port"),
+    ] {
+        let found = bed.findings(&["store", "state", "spool", "leases", "files"], &[("LOCKED_STORE", &store)]);
+        let one = found.iter().find(|it| it["check"] == "store").expect("the store");
+        assert_eq!(one["level"], level, "{store}: {one:#}");
+        assert!(one["remedy"].as_str().unwrap_or_default().contains(remedy), "{store}: {one:#}");
+        assert_eq!((names("."), names("tmp")), before, "{store}");
+    }
+}
+
+/// Without `/proc` nobody could tell a lease from an expired one: that is found before the first one is refused.
+#[test]
+fn a_machine_that_does_not_name_its_boots_is_found() {
+    let bed = Bed::new();
+    let apart = ["unshare", "--mount", "sh", "-c"];
+    if first_that_runs(&[&["unshare", "--mount", "true"]]).is_none() {
+        left_out(this_test!(), "this user may make no mounts of its own");
+        return;
+    }
+    let mut doctor = bed.doctor(&[]);
+    let script = format!("umount -l /proc && exec '{}' doctor store --json", env!("CARGO_BIN_EXE_locked"));
+    let mut shell = bed.stage.world.command(apart[0]);
+    shell.args(&apart[1..]).arg(script);
+    for (name, value) in doctor.env("X", "1").get_envs() {
+        shell.env(name, value.unwrap_or_default());
+    }
+    wanted(&findings(&mut shell), ("store.place", "fault", "mount -t proc proc /proc"));
+    assert_eq!(fs::read_dir(bed.stage.world.state()).expect("state").count(), 0);
 }
 
 #[test]

@@ -86,6 +86,49 @@ fn whatever_is_done_and_however_it_is_committed() {
     }
 }
 
+/// A merge is under way when it is done: one that git could make by itself, or one that has met a conflict elsewhere.
+#[test]
+fn whatever_is_done_in_a_merge() {
+    let yard = Yard::new();
+    for (branch, path) in [("side", "side.txt"), ("against", "plain.txt")] {
+        yard.git(&["switch", "-qc", branch, "base"]);
+        yard.write(path, b"theirs\n");
+        yard.git(&["add", "-A"]);
+        yard.git(&["commit", "-qm", branch]);
+    }
+    for (deed, does, refused) in DEEDS {
+        for branch in ["side", "against"] {
+            yard.reset();
+            yard.forget();
+            yard.write("plain.txt", b"ours\n");
+            yard.git(&["commit", "-qam", "ours"]);
+            let merge = yard.try_git(&["merge", "-q", "--no-commit", "--no-ff", branch]);
+            assert_eq!(merge.status.success(), branch == "side", "{}", text(&merge.stderr));
+            yard.write("plain.txt", b"both\n");
+            does(&yard);
+            yard.git(&["add", "-A"]);
+            yard.judged(&format!("{deed}, merging {branch}"), &yard.try_git(&["commit", "-qm", "x"]), refused);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_done_and_wherever() {
+    for (place, yard) in [
+        ("a work tree", Yard::work_tree()),
+        ("a submodule", Yard::submodule()),
+        ("a partial clone", Yard::partial_clone()),
+    ] {
+        for (deed, does, refused) in DEEDS {
+            yard.reset();
+            yard.forget();
+            does(&yard);
+            yard.git(&["add", "-A"]);
+            yard.judged(&format!("{deed}, in {place}"), &yard.try_git(&["commit", "-qm", "x"]), refused);
+        }
+    }
+}
+
 #[test]
 fn what_is_staged_counts_and_not_what_lies_in_the_working_tree() {
     let yard = Yard::new();

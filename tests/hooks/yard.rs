@@ -58,6 +58,7 @@ pub(super) fn versions() -> &'static Versions {
 pub(super) struct Yard {
     pub(super) world: World,
     root: PathBuf,
+    branch: &'static str,
 }
 
 impl Yard {
@@ -84,12 +85,50 @@ impl Yard {
         let world = World::in_memory();
         let root = fs::canonicalize(world.work()).expect("work").join("infra");
         fs::create_dir(&root).expect("directory");
-        let yard = Self { world, root };
+        let yard = Self { world, root, branch: "main" };
         yard.git(&["-c", "init.defaultBranch=main", "init", "-q"]);
         yard.git(&["remote", "add", "origin", "git@host:infra"]);
         let rules = format!("creation_rules:\n  - path_regex: secrets/.*\n    age: {}\n", versions().recipient);
         yard.write(".sops.yaml", rules.as_bytes());
         yard
+    }
+
+    /// In a linked work tree of a yard.
+    pub(super) fn work_tree() -> Self {
+        let yard = Self::new();
+        yard.git(&["worktree", "add", "-q", "-b", "tree", "../tree"]);
+        Self { root: yard.beside("tree"), branch: "tree", ..yard }
+    }
+
+    /// In a yard that is the submodule of another repository.
+    pub(super) fn submodule() -> Self {
+        let yard = Self::without_hooks();
+        let outer = yard.beside("outer");
+        let (from, to) = (yard.root.to_str().expect("UTF-8"), outer.to_str().expect("UTF-8"));
+        yard.git(&["init", "-q", to]);
+        let add = ["-C", to, "-c", "protocol.file.allow=always", "submodule", "add", "-q", from, "part"];
+        yard.git(&add);
+        let yard = Self { root: outer.join("part"), ..yard };
+        yard.git(&["remote", "set-url", "origin", "git@host:infra"]);
+        ends(yard.locked().args(["hooks", "install"]), 0);
+        yard
+    }
+
+    /// In a clone of a yard that has no contents but those that are checked out.
+    pub(super) fn partial_clone() -> Self {
+        let yard = Self::without_hooks();
+        yard.git(&["config", "uploadpack.allowFilter", "true"]);
+        let clone = yard.beside("clone");
+        let from = format!("file://{}", yard.root.display());
+        yard.git(&["clone", "-q", "-o", "up", "--filter=blob:none", &from, clone.to_str().expect("UTF-8")]);
+        let yard = Self { root: clone, ..yard };
+        yard.git(&["remote", "add", "origin", "git@host:infra"]);
+        ends(yard.locked().args(["hooks", "install"]), 0);
+        yard
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.root.parent().expect("parent").join(name)
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -98,7 +137,7 @@ impl Yard {
 
     /// As it was at `base`, whatever has been done.
     pub(super) fn reset(&self) {
-        for args in [&["checkout", "-qf", "main"][..], &["reset", "-q", "--hard", "base"], &["clean", "-fdqx"]] {
+        for args in [&["checkout", "-qf", self.branch][..], &["reset", "-q", "--hard", "base"], &["clean", "-fdqx"]] {
             self.git(args);
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::run::stage::{Stage, json, says, silent};
+use crate::run::stage::{Stage, ends, json, says, silent, text};
 use crate::world::World;
 
 #[test]
@@ -47,9 +47,67 @@ fn it_says_what_it_found_and_writes_settings_that_set_nothing() {
     assert_eq!((&again["written"], &again["found"]["sops"][0]), (&false.into(), &"secrets/monitoring.env.sops".into()));
     assert!(silent(stage.world.locked().arg("init")).starts_with("left as it is: "));
     assert_eq!(fs::read_to_string(&file).expect("file"), "wait = \"1m\"\n");
-    fs::remove_file(&file).expect("removed");
-    std::os::unix::fs::symlink("/nowhere/at/all", &file).expect("linked");
-    assert!(silent(stage.world.locked().arg("init")).starts_with("left as it is: "));
+    fs::rename(&file, work.join("elsewhere.toml")).expect("moved");
+    std::os::unix::fs::symlink("elsewhere.toml", &file).expect("linked");
+    assert!(silent(stage.world.locked().arg("init")).starts_with("left as it is: "), "a link to one is one");
+}
+
+/// Where nobody could read settings from what is there, it is said, nothing is done, and the line to type helps.
+#[test]
+fn what_is_no_file_of_settings_is_no_success() {
+    let stage = Stage::new();
+    let file = stage.world.work().join(".locked.toml");
+    type Put = fn(&std::path::Path);
+    let ways: [(&str, Put); 3] = [
+        ("is a directory", |file| fs::create_dir(file).expect("directory")),
+        ("is a link that leads nowhere", |file| std::os::unix::fs::symlink("/nowhere/at/all", file).expect("linked")),
+        ("is no file", |file| drop(std::os::unix::net::UnixListener::bind(file).expect("socket"))),
+    ];
+    for (what, put) in ways {
+        put(&file);
+        for words in [&["init"][..], &["init", "--json"], &["init", "--yes"]] {
+            let said = says(stage.world.locked().args(words), 78);
+            assert!(said.contains(what) && said.lines().count() <= 5, "{said}");
+        }
+        assert!(!stage.world.work().join(".git/hooks/pre-commit").exists(), "nothing was done");
+        let said = says(stage.world.locked().arg("init"), 78);
+        let next = said.lines().find_map(|line| line.strip_prefix("next:  ")).expect("a line to type");
+        typed(&stage.world, next);
+        assert!(file.is_file(), "{what}: {next}");
+        fs::remove_file(&file).expect("removed");
+    }
+}
+
+/// As a person types it, with `locked` on PATH.
+fn typed(world: &World, line: &str) {
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
+    let path = crate::run::stage::in_front(bin);
+    silent(world.command("bash").args(["-c", line]).env("PATH", path));
+}
+
+#[test]
+fn names_of_others_reach_no_terminal_as_they_are() {
+    let stage = Stage::new();
+    let work = stage.world.work();
+    let sops = fs::read(stage.file()).expect("file");
+    fs::write(work.join("\u{1b}[2J\u{202e}x.env.sops"), sops).expect("file");
+    let said = silent(stage.world.locked().arg("init"));
+    assert!(said.contains("\\x1b[2J") && !said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+}
+
+/// Where the hooks are is told by the way that leads there, from wherever it is asked.
+#[test]
+fn the_hooks_place_is_told_without_detours() {
+    let stage = Stage::new();
+    let below = stage.world.work().join("a/b");
+    fs::create_dir_all(&below).expect("directory");
+    let hooks = fs::canonicalize(stage.world.work()).expect("work").join(".git/hooks");
+    let whole = hooks.display().to_string();
+    for words in [&["init", "--yes"][..], &["hooks", "status"], &["hooks", "install"], &["hooks", "uninstall"]] {
+        let mut command = stage.world.locked();
+        let said = text(&ends(command.args(words).current_dir(&below), 0).stdout);
+        assert!(said.contains(&whole) && !said.contains("/../"), "{words:?}: {said}");
+    }
 }
 
 /// Without a terminal nobody is asked and nothing else is done: the commands are told, and every one of them exists.

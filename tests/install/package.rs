@@ -5,9 +5,11 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use super::place::checkout;
+use super::place::{MOUNTS, checkout};
 use crate::run::stage::silent;
 use crate::world::World;
+use crate::world::apart::{first_that_runs, this_test};
+use crate::world::ends::left_out;
 
 /// The package has what the installer installs, but for its own way to go.
 #[test]
@@ -31,6 +33,22 @@ fn the_package_has_every_file_that_is_installed() {
             assert!(sources.contains(&path), "{path} is not packaged");
         }
     }
+}
+
+/// When the package goes, so do its shims for everybody, and the folder when it is empty then.
+#[test]
+fn the_package_takes_its_shims_along_and_no_others() {
+    let Some(inside) = first_that_runs(&MOUNTS) else {
+        return left_out(this_test!(), "no mount namespace for this user");
+    };
+    let script = "set -e; mount -t tmpfs none /usr/local; shims=/usr/local/lib/locked/shims; mkdir -p $shims
+        ln -s /usr/bin/locked $shims/sops; ln -s /opt/x/bin/locked $shims/gh; sh \"$0\" upgrade 1; ls $shims
+        echo; sh \"$0\" remove; ls $shims; rm $shims/gh; ln -s /usr/bin/locked $shims/gh; sh \"$0\" remove
+        find /usr/local -mindepth 1";
+    let world = World::new();
+    let mut command = world.command(inside[0]);
+    command.args(&inside[1..]).args(["sh", "-c", script]).arg(checkout("install/debian/prerm"));
+    assert_eq!(silent(&mut command), "gh\nsops\n\ngh\n/usr/local/lib\n");
 }
 
 /// The steps of the action that run something, each with what shellcheck says of it.

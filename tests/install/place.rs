@@ -9,6 +9,9 @@ use std::process::Command;
 
 use crate::world::World;
 
+/// What stands in front of a command that may mount over what is there, for itself alone.
+pub(super) const MOUNTS: [&[&str]; 2] = [&["unshare", "--mount"], &["unshare", "--mount", "--user", "--map-root-user"]];
+
 /// A file of the checkout.
 pub(super) fn checkout(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

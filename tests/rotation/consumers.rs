@@ -39,46 +39,48 @@ fn a_rotation_is_not_completed_before_every_file_with_its_key_is_written() {
 
 #[test]
 fn a_command_that_forgets_a_consumer_keeps_its_rotation() {
-    let stage = Stage::new();
-    let locked = env!("CARGO_BIN_EXE_locked");
-    let set = |file: &str, types: &str, key: &str| format!("'{locked}' sops set {types} {file} '{key}' '\"new\"'");
-    let app = set(APP, "--input-type dotenv --output-type dotenv", "[\"API_KEY\"]");
-    let n8n = set(N8N, "", "[\"env\"][0][\"API_KEY\"]");
-    let said = says(&mut stage.rotates(1, &[], &app), 0);
-    assert!(
-        said.starts_with(&format!(
-            "locked: {ROTATION} is not completed and stays with this session for 30m: {N8N} has"
-        )),
-        "{said}"
-    );
-    assert_eq!((&stage.status()[0]["resource"], &stage.status()[0]["state"]), (&ROTATION.into(), &"kept".into()));
-    let said = says(&mut stage.rotates(2, &[], "true"), 75);
-    assert!(said.contains("others have the same key, and were not written"), "{said}");
-    // Its session goes on, and is done.
-    assert_eq!(says(&mut stage.rotates(1, &[], &n8n), 0), "");
-    assert_eq!(stage.status().len(), 0);
-    assert_eq!(stage.history()[0]["ended_as"], "completed");
-    // All at once, or by somebody's word.
-    let both = format!("{app} && {n8n}").replace("new", "newer");
-    assert_eq!(says(&mut stage.rotates(2, &[], &both), 0), "");
-    assert_eq!(says(&mut stage.rotates(2, &["--consumers-ok"], "true"), 0), "");
-    // What failed is not completed anyhow.
-    assert_eq!(says(&mut stage.rotates(2, &[], "exit 3"), 3), "");
-    assert_eq!(stage.status().len(), 0);
+    for stage in Stage::both("a_forgotten_consumer") {
+        let locked = env!("CARGO_BIN_EXE_locked");
+        let set = |file: &str, types: &str, key: &str| format!("'{locked}' sops set {types} {file} '{key}' '\"new\"'");
+        let app = set(APP, "--input-type dotenv --output-type dotenv", "[\"API_KEY\"]");
+        let n8n = set(N8N, "", "[\"env\"][0][\"API_KEY\"]");
+        let said = says(&mut stage.rotates(1, &[], &app), 0);
+        assert!(
+            said.starts_with(&format!(
+                "locked: {ROTATION} is not completed and stays with this session for 30m: {N8N} has"
+            )),
+            "{said}"
+        );
+        assert_eq!((&stage.status()[0]["resource"], &stage.status()[0]["state"]), (&ROTATION.into(), &"kept".into()));
+        let said = says(&mut stage.rotates(2, &[], "true"), 75);
+        assert!(said.contains("others have the same key, and were not written"), "{said}");
+        // Its session goes on, and is done.
+        assert_eq!(says(&mut stage.rotates(1, &[], &n8n), 0), "");
+        assert_eq!(stage.status().len(), 0);
+        assert_eq!(stage.history()[0]["ended_as"], "completed");
+        // All at once, or by somebody's word.
+        let both = format!("{app} && {n8n}").replace("new", "newer");
+        assert_eq!(says(&mut stage.rotates(2, &[], &both), 0), "");
+        assert_eq!(says(&mut stage.rotates(2, &["--consumers-ok"], "true"), 0), "");
+        // What failed is not completed anyhow.
+        assert_eq!(says(&mut stage.rotates(2, &[], "exit 3"), 3), "");
+        assert_eq!(stage.status().len(), 0);
+    }
 }
 
 #[test]
 fn a_step_of_a_rotation_that_was_acquired_is_not_its_end() {
-    let stage = Stage::new();
-    silent(stage.locked(1).args(["acquire", ROTATION]));
-    assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
-    silent(&mut stage.writes(1, APP));
-    assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
-    silent(&mut stage.writes(1, N8N));
-    assert_eq!(stage.status()[0]["explicit"], true);
-    // What was written before the last step counts as well.
-    let output = ends(stage.locked(1).args(["release", ROTATION]), 0);
-    assert_eq!(text(&output.stderr), "");
+    for stage in Stage::both("a_step") {
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
+        silent(&mut stage.writes(1, APP));
+        assert_eq!(says(&mut stage.rotates(1, &[], "true"), 0), "");
+        silent(&mut stage.writes(1, N8N));
+        assert_eq!(stage.status()[0]["explicit"], true);
+        // What was written before the last step counts as well.
+        let output = ends(stage.locked(1).args(["release", ROTATION]), 0);
+        assert_eq!(text(&output.stderr), "");
+    }
 }
 
 #[test]

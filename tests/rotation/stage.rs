@@ -64,6 +64,19 @@ impl Stage {
         stage
     }
 
+    /// In a world that is there, over its embedded store.
+    pub(crate) fn over(world: World) -> Self {
+        let gh = world.script("gh", GH);
+        let stage = Self { world, database: None, gh };
+        stage.issue_is("OPEN");
+        stage
+    }
+
+    /// Over each of the stores, a database of this name on the server.
+    pub(crate) fn both(name: &str) -> [Self; 2] {
+        [Self::new(), Self::on_server(name)]
+    }
+
     /// Over a database of this name.
     pub(crate) fn on_server(name: &str) -> Self {
         cluster::shared().database(name);

@@ -51,13 +51,14 @@ fn what_has_changed_while_it_stood_still_ends_it() {
 
 #[test]
 fn who_lost_it_while_standing_still_does_not_go_on() {
-    let stage = Stage::new();
-    let held = stopped(&stage);
-    stage.taken();
-    goes_on(&held);
-    let output = held.ended();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(77), "{said}");
-    assert!(said.contains(&format!("LOST: the lease of {ROTATION} is not ours any more")), "{said}");
-    assert_eq!(stage.asked().len(), 1, "what is lost needs no look at its issue");
+    for stage in Stage::both("lost_standing_still") {
+        let held = stopped(&stage);
+        stage.taken();
+        goes_on(&held);
+        let output = held.ended();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(77), "{said}");
+        assert!(said.contains(&format!("LOST: the lease of {ROTATION} is not ours any more")), "{said}");
+        assert_eq!(stage.asked().len(), 1, "what is lost needs no look at its issue");
+    }
 }

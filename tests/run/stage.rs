@@ -26,7 +26,15 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let world = World::new();
+        Self::over(World::new())
+    }
+
+    /// One over the embedded store, and one over a database of this name.
+    pub(crate) fn both(name: &str) -> [Self; 2] {
+        World::both(name).map(Self::over)
+    }
+
+    fn over(world: World) -> Self {
         let work = world.work();
         world.git(&work, &["-c", "init.defaultBranch=main", "init", "-q"]);
         fs::write(work.join(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", world.recipient()))

@@ -12,25 +12,20 @@ use crate::world::processes::{child_of, freeze, kill, lives};
 /// Where the leases live: the embedded store, or a server.
 struct Place {
     stage: Stage,
-    store: Option<String>,
 }
 
 impl Place {
     fn embedded() -> Self {
-        Self { stage: Stage::new(), store: None }
+        Self { stage: Stage::new() }
     }
 
     /// Each of them.
     fn all(name: &str) -> [Self; 2] {
-        [Self::embedded(), Self { stage: Stage::new(), store: Some(database(name)) }]
+        Stage::both(name).map(|stage| Self { stage })
     }
 
     fn locked(&self, session: u32) -> Command {
-        let mut command = self.stage.locked(session);
-        if let Some(store) = &self.store {
-            command.env("LOCKED_STORE", store);
-        }
-        command
+        self.stage.locked(session)
     }
 
     /// A command that holds until it is let go, or stopped. Its line is the number of its shell.
@@ -107,69 +102,73 @@ fn a_victim_that_has_not_stopped_yet_is_shown_and_its_own_end_counts() {
 
 #[test]
 fn without_waiting_it_is_said_that_two_may_be_writing_and_recorded() {
-    let place = Place::embedded();
-    let victim = place.holds(&[]);
-    let said = says(&mut place.steal(&["--now"]), 0);
-    assert!(said.starts_with("locked: 01010101 (") && said.contains("two may be writing"), "{said}");
-    let past = &place.history()[0];
-    let note = past["note"].as_str().expect("a note");
-    assert!(past["ended_as"] == "stolen" && note.contains("revoked at once by 02020202"), "{past}");
-    assert!(lives(victim.line.parse().expect("a number")), "it was not waited for");
-    let ended = victim.finish();
-    assert_eq!(ended.status.code(), Some(77), "{}", text(&ended.stderr));
-    assert_eq!(place.status()[0]["holder"], "02020202", "and takes nothing back");
+    for place in Place::all("theft_at_once") {
+        let victim = place.holds(&[]);
+        let said = says(&mut place.steal(&["--now"]), 0);
+        assert!(said.starts_with("locked: 01010101 (") && said.contains("two may be writing"), "{said}");
+        let past = &place.history()[0];
+        let note = past["note"].as_str().expect("a note");
+        assert!(past["ended_as"] == "stolen" && note.contains("revoked at once by 02020202"), "{past}");
+        assert!(lives(victim.line.parse().expect("a number")), "it was not waited for");
+        let ended = victim.finish();
+        assert_eq!(ended.status.code(), Some(77), "{}", text(&ended.stderr));
+        assert_eq!(place.status()[0]["holder"], "02020202", "and takes nothing back");
+    }
 }
 
 #[test]
 fn a_thief_does_not_wait_longer_than_it_says_and_the_mark_stays() {
-    let place = Place::embedded();
-    let victim = place.holds(&[]);
-    let said = says(&mut place.steal(&["--wait", "0s"]), 75);
-    assert!(said.starts_with(&format!("BLOCKED: {RESOURCE} is held by 01010101 (")), "{said}");
-    assert_eq!(place.status()[0]["state"], "revoked");
-    assert_eq!(place.status()[0]["waiters"], 0, "it has left the line");
-    victim.let_go();
+    for place in Place::all("theft_unwaited") {
+        let victim = place.holds(&[]);
+        let said = says(&mut place.steal(&["--wait", "0s"]), 75);
+        assert!(said.starts_with(&format!("BLOCKED: {RESOURCE} is held by 01010101 (")), "{said}");
+        assert_eq!(place.status()[0]["state"], "revoked");
+        assert_eq!(place.status()[0]["waiters"], 0, "it has left the line");
+        victim.let_go();
+    }
 }
 
 #[test]
 fn what_rests_with_its_session_is_taken_at_once() {
-    let place = Place::embedded();
-    silent(place.locked(1).args(["acquire", RESOURCE]));
-    silent(&mut place.steal(&[]));
-    ends(place.locked(1).args(["check", RESOURCE]), 77);
-    assert_eq!(place.history()[0]["ended_as"], "stolen");
-    silent(place.locked(2).args(["release", RESOURCE]));
-    let said = silent(&mut place.steal(&[]));
-    assert!(said.contains("(nobody held it any more)"), "{said}");
+    for place in Place::all("theft_of_rest") {
+        silent(place.locked(1).args(["acquire", RESOURCE]));
+        silent(&mut place.steal(&[]));
+        ends(place.locked(1).args(["check", RESOURCE]), 77);
+        assert_eq!(place.history()[0]["ended_as"], "stolen");
+        silent(place.locked(2).args(["release", RESOURCE]));
+        let said = silent(&mut place.steal(&[]));
+        assert!(said.contains("(nobody held it any more)"), "{said}");
+    }
 }
 
 #[test]
 fn what_cannot_be_stolen_is_refused_with_the_reason() {
-    let place = Place::embedded();
-    let steal = |session: u32, more: &[&str]| {
-        let mut command = place.locked(session);
-        command.args(["steal", RESOURCE, "--reason", "it hangs"]).args(more);
-        command
-    };
-    let said = says(&mut steal(2, &[]), 64);
-    assert!(said.contains("nobody is here who could be asked") && said.contains("--approved-by NAME"), "{said}");
-    silent(place.locked(1).args(["acquire", RESOURCE]));
-    let said = says(&mut steal(1, &["--approved-by", "Maria"]), 64);
-    assert!(said.contains("by this very session already") && said.contains("locked release"), "{said}");
-    silent(place.locked(1).args(["release", RESOURCE]));
-    let own = place.holds(&[]);
-    let said = says(&mut steal(1, &["--approved-by", "Maria"]), 64);
-    assert!(said.contains("a running command of this very session, sh"), "{said}");
-    own.let_go();
-    ends(place.stage.set(1, &[], "A", "1").env("PATH", place.stage.stand_in(": > \"$file\"")), 72);
-    let said = says(&mut steal(2, &["--approved-by", "Maria", "--now"]), 72);
-    assert!(said.starts_with("QUARANTINED: "), "a bad file is no holder: {said}");
-    assert_eq!(place.status()[0]["state"], "quarantined");
-    for words in [&["--reason", " "][..], &[]] {
-        ends(place.locked(2).args(["steal", "server:x", "--approved-by", "Maria"]).args(words), 64);
+    for place in Place::all("theft_refused") {
+        let steal = |session: u32, more: &[&str]| {
+            let mut command = place.locked(session);
+            command.args(["steal", RESOURCE, "--reason", "it hangs"]).args(more);
+            command
+        };
+        let said = says(&mut steal(2, &[]), 64);
+        assert!(said.contains("nobody is here who could be asked") && said.contains("--approved-by NAME"), "{said}");
+        silent(place.locked(1).args(["acquire", RESOURCE]));
+        let said = says(&mut steal(1, &["--approved-by", "Maria"]), 64);
+        assert!(said.contains("by this very session already") && said.contains("locked release"), "{said}");
+        silent(place.locked(1).args(["release", RESOURCE]));
+        let own = place.holds(&[]);
+        let said = says(&mut steal(1, &["--approved-by", "Maria"]), 64);
+        assert!(said.contains("a running command of this very session, sh"), "{said}");
+        own.let_go();
+        ends(place.stage.set(1, &[], "A", "1").env("PATH", place.stage.stand_in(": > \"$file\"")), 72);
+        let said = says(&mut steal(2, &["--approved-by", "Maria", "--now"]), 72);
+        assert!(said.starts_with("QUARANTINED: "), "a bad file is no holder: {said}");
+        assert_eq!(place.status()[0]["state"], "quarantined");
+        for words in [&["--reason", " "][..], &[]] {
+            ends(place.locked(2).args(["steal", "server:x", "--approved-by", "Maria"]).args(words), 64);
+        }
     }
     let said = says(
-        place
+        Place::embedded()
             .locked(2)
             .args(["--advisory", "steal", RESOURCE, "--reason", "x", "--approved-by", "y"])
             .env("LOCKED_STORE", database("of_no_theft")),

@@ -104,7 +104,7 @@ fn what_is_not_ours_stays_and_what_is_no_name_is_refused() {
     for name in ["tool", "one", "two"] {
         for verb in ["install", "remove"] {
             let refused = says(&mut place.shims(&[verb, name, "three"]), 78);
-            assert!(refused.contains(&format!("shims/{name}\" is not ours")), "{verb}: {refused}");
+            assert!(refused.contains(&format!("shims/{name} is not ours")), "{verb}: {refused}");
             // The others are done all the same.
             assert_eq!(place.at("shims/three").exists(), verb == "install", "{verb} {name}");
         }
@@ -196,7 +196,138 @@ fn a_place_that_cannot_be_had_is_said() {
     fs::write(place.at("file"), "").expect("file");
     let folder = place.at("file").join("shims").to_str().expect("UTF-8").to_owned();
     let refused = says(&mut place.shims(&["install", "--dir", &folder, "tool"]), 78);
-    assert!(refused.contains("cannot be made") && refused.contains("file"), "{refused}");
-    let mut relative = place.shims(&["path"]);
-    assert!(says(relative.env("LOCKED_SHIMS_DIR", "here"), 78).contains("LOCKED_SHIMS_DIR is relative"));
+    assert!(refused.contains("a file stands in its way"), "{refused}");
+    let refused = says(&mut place.shims(&["install", "--dir", "/proc/locked/shims", "tool"]), 78);
+    assert!(refused.contains("/proc/locked/shims cannot be made: ") && refused.contains("ls -ld /proc"), "{refused}");
+}
+
+/// A folder that no PATH can name, or that is none, is refused by whoever would have people put it there, and nothing is made.
+#[test]
+fn a_folder_that_guards_nothing_is_refused() {
+    let place = bare();
+    fs::write(place.at("file"), "").expect("file");
+    symlink("nowhere", place.at("link")).expect("link");
+    let wrong = [
+        ("here", "LOCKED_SHIMS_DIR is relative", "export LOCKED_SHIMS_DIR=/"),
+        (&*place.at("a:b").display().to_string(), "PATH would take it for two", "name another folder"),
+        (&*place.at("a\nb").display().to_string(), "control characters", "name another folder"),
+        (&*place.at("file").display().to_string(), "it is no directory", "name another folder"),
+        (&*place.at("link").display().to_string(), "leads nowhere", "name another folder"),
+    ];
+    for (folder, why, next) in wrong {
+        for verb in [&["install", "tool"][..], &["list"], &["path"], &["install", "--json", "tool"]] {
+            let mut command = place.shims(verb);
+            let output = ends(command.env("LOCKED_SHIMS_DIR", folder), 78);
+            let refused = text(&output.stderr);
+            assert!(refused.contains(why) && refused.contains(&format!("next:  {next}")), "{verb:?}: {refused}");
+            assert!(output.stdout.is_empty() && refused.lines().count() <= 5, "{verb:?}: {refused}");
+        }
+    }
+    says(&mut place.shims(&["install", "--dir", "x:y", "tool"]), 78);
+    assert_eq!(fs::read_dir(place.world.work()).expect("work").count(), 0);
+    assert_eq!(names(place.world.root()), ["file", "home", "key.txt", "link", "real", "state", "tmp", "work"]);
+}
+
+/// What was made, what was not and why is said; the line to type moves what is somebody's aside, and then all is there.
+#[test]
+fn what_stands_in_the_way_is_told_with_a_line_that_helps() {
+    let place = bare();
+    fs::create_dir_all(place.at("my shims/two")).expect("folder");
+    fs::write(place.at("my shims/one"), "somebody's").expect("file");
+    fs::write(place.at("my shims/.one.kept"), "of before").expect("file");
+    let folder = place.at("my shims").display().to_string();
+    let refused = says(&mut place.shims(&["install", "--dir", &folder, "tool", "one", "two"]), 78);
+    assert!(refused.contains("/my shims/one' is not ours, and stays as it is; '"), "{refused}");
+    assert!(
+        refused.contains("\nwhy:   what is not a shim of locked may be somebody's; made: shims of tool\n"),
+        "{refused}"
+    );
+    assert_eq!(refused.lines().count(), 4, "{refused}");
+    let next = refused.lines().find_map(|line| line.strip_prefix("next:  ")).expect("a line to type");
+    let bin = Path::new(LOCKED).parent().expect("bin").to_str().expect("UTF-8").to_owned();
+    let mut typed = place.world.command("/bin/sh");
+    ends(typed.args(["-c", next]).env("PATH", place.path(&[&format!("={bin}"), "=/usr/bin", "=/bin"])), 0);
+    assert_eq!(names(Path::new(&folder)), [".one.kept", ".one.kept-1", ".two.kept", "one", "tool", "two"]);
+    assert_eq!(fs::read_to_string(place.at("my shims/.one.kept-1")).expect("file"), "somebody's");
+    assert!(fs::symlink_metadata(place.at("my shims/one")).expect("shim").is_symlink());
+
+    fs::write(place.at("my shims/three"), "somebody's").expect("file");
+    let nothing = says(&mut place.shims(&["install", "--dir", &folder, "three"]), 78);
+    assert!(nothing.contains("; no shim was made\n"), "{nothing}");
+    let left = says(&mut place.shims(&["remove", "--dir", &folder, "three", "one"]), 78);
+    assert!(left.contains("removed: one") && left.contains("next:  see what it is: ls -ld '"), "{left}");
+}
+
+/// Where the program itself stands, it stays: moved aside it would be behind no shim.
+#[test]
+fn nobody_is_told_to_move_the_program_itself() {
+    let place = Place::new();
+    let real = place.at("real").display().to_string();
+    let mut install = place.shims(&["install", "--dir", &real, "tool"]);
+    let refused = says(install.env("PATH", place.path(&["shims", "real"])), 78);
+    assert!(refused.contains("next:  give the shims a folder of their own") && !refused.contains("mv "), "{refused}");
+}
+
+/// Names that do not show as themselves are not made; those that are there are shown escaped, and can be taken away.
+#[test]
+fn no_name_reaches_a_terminal_as_it_is() {
+    let place = bare();
+    for name in ["a\nb", "\u{1b}[2J", "a\u{202e}b", "tab\tbed", "\u{7f}"] {
+        let refused = says(&mut place.shims(&["install", "--", name]), 64);
+        assert!(refused.contains("only letters that show") && refused.lines().count() <= 5, "{refused:?}");
+        assert!(!refused.contains(name), "{refused:?}");
+    }
+    let folder = place.directory("\u{1b}[31m \u{202e}red");
+    symlink(LOCKED, folder.join("\u{1b}[2J")).expect("link");
+    symlink("/nowhere/\u{1b}[2J/locked", folder.join("a\nb")).expect("link");
+    fs::write(folder.join("tool"), "somebody's").expect("file");
+    write_program(&place.at("real/\u{1b}[2J"), "#!/bin/sh\n");
+    let path = std::env::join_paths([place.at("real"), folder.clone()]).expect("PATH");
+    let folder = folder.to_str().expect("UTF-8").to_owned();
+    for (words, status) in [
+        (&["list"][..], 78),
+        (&["install", "tool", "my tool"], 78),
+        (&["remove", "tool", "\u{1b}[2J"], 78),
+        (&["remove", "none\n"], 0),
+    ] {
+        let mut command = place.shims(words);
+        command.env("PATH", &path).env("LOCKED_SHIMS_DIR", &folder);
+        let output = ends(&mut command, status);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert!(!all.contains(['\u{1b}', '\u{202e}']), "{words:?}: {all:?}");
+    }
+    let calm = place.directory("calm");
+    symlink(LOCKED, calm.join("\u{1b}[2J")).expect("link");
+    symlink("/nowhere/\u{1b}[2J/locked", calm.join("a\nb")).expect("link");
+    let calm = calm.to_str().expect("UTF-8").to_owned();
+    let listed = said(&place, &["list", "--dir", &calm], &["real", "calm"]);
+    assert!(listed.contains(r"$'\x1b[2J'  behind $'") || listed.contains(r"$'\x1b[2J'"), "{listed}");
+    assert!(!listed.contains('\u{1b}') && listed.contains(r"$'a\x0ab'"), "{listed}");
+    assert_eq!(said(&place, &["remove", "--dir", &calm, "--all"], &["real"]), "removed $'\\x1b[2J' $'a\\x0ab'\n");
+}
+
+/// Tools with a dot or a space are tools.
+#[test]
+fn a_name_may_have_what_names_have() {
+    let place = bare();
+    for name in ["python3.12", "my tool", "ü"] {
+        place.script(&format!("real/{name}"), "echo real");
+        said(&place, &["install", "--", name], &["shims", "real"]);
+        let mut call = place.world.command(place.at("shims").join(name));
+        assert_eq!(text(&ends(call.env("PATH", place.path(&["shims", "real"])), 0).stdout), "real\n", "{name}");
+        let list = said(&place, &["list"], &["shims", "real"]);
+        assert!(list.contains("first"), "{list}");
+    }
+}
+
+/// For programs, byte for byte.
+#[test]
+fn the_folder_is_printed_as_it_is() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = bare();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9 shims");
+    let folder = place.world.root().join(name);
+    let mut command = place.shims(&["path"]);
+    let output = ends(command.env("LOCKED_SHIMS_DIR", &folder), 0);
+    assert_eq!(output.stdout, [folder.as_os_str().as_bytes(), b"\n"].concat());
 }

@@ -20,6 +20,8 @@ use age::secrecy::ExposeSecret as _;
 pub(crate) struct World {
     root: tempfile::TempDir,
     recipient: String,
+    /// Where the leases live, if not in the state directory.
+    store: Option<String>,
 }
 
 impl World {
@@ -41,7 +43,21 @@ impl World {
         let identity = age::x25519::Identity::generate();
         std::fs::write(root.path().join("key.txt"), format!("{}\n", identity.to_string().expose_secret()))
             .expect("key");
-        Self { root, recipient: identity.to_public().to_string() }
+        Self { root, recipient: identity.to_public().to_string(), store: None }
+    }
+
+    /// The same with its leases in a database of this name on the server.
+    pub(crate) fn on_server(self, name: &str) -> Self {
+        let server = cluster::shared();
+        server.database(name);
+        let socket = server.socket().display().to_string().replace('/', "%2F");
+        let store = format!("postgres://postgres@{socket}:{}/{name}", server.port());
+        Self { store: Some(store), ..self }
+    }
+
+    /// Two worlds: one over the embedded store, and one over a database of this name.
+    pub(crate) fn both(name: &str) -> [Self; 2] {
+        [Self::new(), Self::new().on_server(name)]
     }
 
     /// The root of everything.
@@ -87,6 +103,7 @@ impl World {
             .env("GIT_AUTHOR_EMAIL", "t@example.org")
             .env("GIT_COMMITTER_NAME", "t")
             .env("GIT_COMMITTER_EMAIL", "t@example.org")
+            .envs(self.store.iter().map(|store| ("LOCKED_STORE", store)))
             .stdin(std::process::Stdio::null());
         command
     }

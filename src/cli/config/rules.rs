@@ -12,5 +12,5 @@ const HEAD: &str = "\
 
 /// Prints them.
 pub(super) fn rules() -> Exit {
-    crate::cli::front::print(&format!("{HEAD}\n{}", Book::built_in().trim_end()))
+    crate::cli::out::print(&format!("{HEAD}\n{}", Book::built_in().trim_end()))
 }

@@ -5,7 +5,8 @@ use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use crate::cli::RunOptions;
-use crate::cli::front::{print, refuse};
+use crate::cli::front::refuse;
+use crate::cli::out::print;
 use crate::cli::verbs::ShowVerb;
 use crate::config::{Ignored, Key, Source, Standing};
 use crate::exit::{self, Exit};

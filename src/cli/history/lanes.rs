@@ -95,10 +95,15 @@ impl Lanes {
     }
 }
 
+/// A moment that can be drawn: of 1970 to 9999. Others were never any store's; who may write to one may write them.
+fn drawn(moment: i64) -> i64 {
+    moment.clamp(0, 253_402_300_799_000)
+}
+
 fn ended(lease: &PastLease) -> (&Resource, String, Bar) {
     let bar = Bar {
-        from: lease.acquired_at,
-        to: lease.ended_at.max(lease.acquired_at),
+        from: drawn(lease.acquired_at),
+        to: drawn(lease.ended_at.max(lease.acquired_at)),
         holder: 0,
         operation: lease.operation.clone(),
         ended_as: Some(lease.ended_as),
@@ -111,8 +116,8 @@ fn ended(lease: &PastLease) -> (&Resource, String, Bar) {
 
 fn lives(lease: &LeaseView, now: i64) -> (&Resource, String, Bar) {
     let bar = Bar {
-        from: lease.acquired_at,
-        to: now.max(lease.acquired_at),
+        from: drawn(lease.acquired_at),
+        to: drawn(now.max(lease.acquired_at)),
         holder: 0,
         operation: lease.operation.clone(),
         ended_as: None,

@@ -15,7 +15,8 @@ use crate::report::{day_and_time, misuse, rough_span};
 use crate::run::Context;
 use crate::store::{HistoryFilter, PastLease, Store, StoreError};
 
-use super::front::{print, refuse};
+use super::front::refuse;
+use super::out::print;
 use super::table::table;
 use super::verbs::History;
 use super::world::{CALL, down, store_of};
@@ -113,7 +114,7 @@ fn rows(past: &[PastLease]) -> String {
     let head = ["ENDED", "RESOURCE", "AS", "HELD", "HOLDER", "RECEIPT", "OPERATION"].map(str::to_owned).to_vec();
     let mut rows = vec![head];
     for lease in past {
-        let held = u64::try_from(lease.ended_at - lease.acquired_at).unwrap_or_default();
+        let held = u64::try_from(lease.ended_at.saturating_sub(lease.acquired_at)).unwrap_or_default();
         rows.push(vec![
             day_and_time(lease.ended_at),
             lease.resource.name.to_string(),

@@ -3,16 +3,15 @@
 
 use std::ffi::OsString;
 
-use crate::audit::{self, Change, Door, Finding, Kind, Staged, Wanted, Wrong};
-use crate::git::path_from;
+use crate::audit::{self, Door, Finding, Staged, Wanted, Wrong};
 use crate::report::{self, Refusal};
-use crate::rules::Zone;
 use crate::run::{self, Context};
 use crate::terms::SessionId;
 
 use super::no_git;
 use crate::cli::RunOptions;
 use crate::cli::ledger::{self, Ledger, Unasked};
+use crate::cli::zoned::{self, Entered};
 
 /// What must not be committed.
 pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
@@ -21,8 +20,8 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
     let parents = door.parents(variables).map_err(|error| no_git(&error))?;
     let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;
     let root = door.root().map_err(|error| no_git(&error))?;
-    let zones = root.as_deref().map_or_else(Vec::new, |_| zones(context));
-    let entered = entered(&door, root.as_deref(), &zones, &changes)?;
+    let zones = root.as_deref().map_or_else(Vec::new, |_| zoned::zones(context));
+    let entered = zoned::entered(&door, root.as_deref(), &zones, &changes, None)?;
     let mut unasked = None;
     if !wanted.is_empty() || !entered.is_empty() {
         match ask(context, options, root, &wanted, &entered) {
@@ -60,50 +59,6 @@ fn of_store(refusal: Refusal, findings: &[Finding]) -> Refusal {
         ),
         ..refusal
     }
-}
-
-/// A change in a zone.
-struct Entered<'a> {
-    zone: &'a Zone,
-    change: &'a Change,
-}
-
-impl Entered<'_> {
-    fn finding(&self) -> Finding {
-        Finding {
-            path: self.change.path.clone(),
-            blob: (self.change.kind == Kind::File).then(|| self.change.blob.clone()),
-            commit: None,
-            wrong: Wrong::Zone(self.zone.name.clone()),
-        }
-    }
-}
-
-/// The zones that the settings name. Settings that cannot be followed are told of, and stop no commit.
-fn zones(context: &Context) -> Vec<Zone> {
-    run::zones(context).unwrap_or_else(|error| {
-        report::say(&format!("locked: no zone is looked at: {error}"));
-        Vec::new()
-    })
-}
-
-fn entered<'a>(
-    door: &Door,
-    root: Option<&std::path::Path>,
-    zones: &'a [Zone],
-    changes: &'a [Change],
-) -> Result<Vec<Entered<'a>>, Unasked> {
-    let Some(root) = root.filter(|_| zones.iter().any(|zone| !zone.paths.is_empty())) else { return Ok(Vec::new()) };
-    let mut entered = Vec::new();
-    for change in changes {
-        let inside = path_from(&change.path);
-        for zone in zones.iter().filter(|zone| zone.has_path(&root.join(&inside), Some(&inside))) {
-            let fits = zone.content.is_empty()
-                || door.any_content(change, |content| zone.has_content(content)).map_err(|error| no_git(&error))?;
-            entered.extend(fits.then_some(Entered { zone, change }));
-        }
-    }
-    Ok(entered)
 }
 
 /// What has no receipt and is not in this session's hands.

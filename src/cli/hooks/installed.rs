@@ -9,11 +9,13 @@ use crate::exit::{self, Exit};
 use crate::hooks::{self, Done, HooksError, Place, State};
 use crate::report::{self, Refusal};
 use crate::run::{Context, env_of};
+use crate::terms::shell_quote;
 
 use super::adopted::{self, Adopted};
 use crate::cli::RunOptions;
-use crate::cli::front::{print, refuse};
+use crate::cli::front::refuse;
 use crate::cli::held::answer;
+use crate::cli::out::print;
 use crate::cli::table::table;
 
 pub(super) fn install(context: &Context, options: &RunOptions, json: bool) -> Result<Exit, Exit> {
@@ -47,7 +49,7 @@ fn told(place: &Place, done: &[(&'static str, Done)], more: &[String], adopted: 
     if let Some(adopted) = adopted {
         value["adopted"] = json!(adopted);
     }
-    let text = [&[format!("{directory}: {words}")], more].concat().join("\n");
+    let text = [&[format!("{}: {words}", shown(place))], more].concat().join("\n");
     answer(json, &value, Some(text))
 }
 
@@ -74,7 +76,11 @@ pub(super) fn status(context: &Context, json: bool) -> Result<Exit, Exit> {
     let rows: Vec<Vec<String>> = standing.iter().map(row).collect();
     let whose = place.whose.map_or_else(String::new, |whose| format!(" ({whose})"));
     let head = ["HOOK", "STATE", ""].map(str::to_owned).to_vec();
-    Ok(print(&format!("{}{whose}\n{}", place.directory.display(), table(&[vec![head], rows].concat()))))
+    Ok(print(&format!("{}{whose}\n{}", shown(&place), table(&[vec![head], rows].concat()))))
+}
+
+fn shown(place: &Place) -> String {
+    shell_quote(place.directory.as_os_str().as_encoded_bytes())
 }
 
 /// What a manager must be told.

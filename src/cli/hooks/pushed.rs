@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::Read as _;
+use std::path::PathBuf;
 
 use crate::audit::{self, Audited, Door, Finding, Wanted, Wrong};
 use crate::report::{self, Refusal};
@@ -12,6 +13,7 @@ use crate::terms::{SessionId, percent_encode};
 use super::no_git;
 use crate::cli::RunOptions;
 use crate::cli::ledger::{self, Ledger, Unasked};
+use crate::cli::zoned::{self, Entered};
 
 /// What must not be pushed. `args` are the remote's name and address.
 pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString]) -> Result<Vec<Finding>, Unasked> {
@@ -32,25 +34,30 @@ pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString
     words.push(
         remote.filter(|name| is_name(name)).map_or_else(|| "--remotes".to_owned(), |name| format!("--remotes={name}")),
     );
-    let Audited { mut findings, mut wanted, .. } = audit::commits(&door, &words).map_err(|error| no_git(&error))?;
+    let Audited { mut findings, mut wanted, history, .. } =
+        audit::commits(&door, &words).map_err(|error| no_git(&error))?;
     if !wanted.is_empty() {
         // A version that another one has replaced meanwhile can be adopted by nobody.
         let last = door.versions_at(&tips).map_err(|error| no_git(&error))?;
         wanted.retain(|wanted| last.contains(&(wanted.path.clone(), wanted.blob.clone())));
     }
-    if !wanted.is_empty() {
-        match ask(context, options, &door, &wanted) {
+    let root = door.root().map_err(|error| no_git(&error))?;
+    let zones = root.as_deref().map_or_else(Vec::new, |_| zoned::zones(context));
+    let entered = zoned::entered_by(&door, root.as_deref(), &zones, &history)?;
+    if !wanted.is_empty() || !entered.is_empty() {
+        match ask(context, options, root, &wanted, &entered) {
             Ok(found) => findings.extend(found),
             // What is wrong by itself is told first.
             Err(_) if !findings.is_empty() => {}
-            Err((refusal, status)) => return Err((of_store(refusal, &wanted), status)),
+            Err((refusal, status)) => return Err((of_store(refusal, &wanted, &entered), status)),
         }
     }
     Ok(findings)
 }
 
-fn of_store(refusal: Refusal, wanted: &[Wanted]) -> Refusal {
-    let first = wanted.first().map(|wanted| percent_encode(&wanted.path)).unwrap_or_default();
+fn of_store(refusal: Refusal, wanted: &[Wanted], entered: &[Entered<'_>]) -> Refusal {
+    let in_zone = || entered.first().map(|entered| entered.finding().shown());
+    let first = wanted.first().map(|wanted| percent_encode(&wanted.path)).or_else(in_zone).unwrap_or_default();
     Refusal {
         why: format!(
             "{first} is new there, and only the store knows whether it was written under a lease; other pushes pass"
@@ -73,10 +80,16 @@ fn tips_here(door: &Door, tips: Vec<String>) -> Result<Vec<String>, Unasked> {
     Ok(commits)
 }
 
-/// What has no receipt, though its path had one when it was committed.
-fn ask(context: &Context, options: &RunOptions, door: &Door, wanted: &[Wanted]) -> Result<Vec<Finding>, Unasked> {
+/// What has no receipt, though its path had one when it was committed; and what lies in a zone that nobody held then,
+/// and that is not in this session's hands.
+fn ask(
+    context: &Context,
+    options: &RunOptions,
+    root: Option<PathBuf>,
+    wanted: &[Wanted],
+    entered: &[Entered<'_>],
+) -> Result<Vec<Finding>, Unasked> {
     let setting = ledger::setting(context)?;
-    let root = door.root().map_err(|error| no_git(&error))?;
     let Some(scope) = ledger::scope(context, root.as_ref())?.filter(|_| !setting.advisory) else {
         return Ok(Vec::new());
     };
@@ -85,12 +98,19 @@ fn ask(context: &Context, options: &RunOptions, door: &Door, wanted: &[Wanted]) 
     let missing = audit::unlocked(wanted, &ledger.known(wanted).map_err(down)?);
     let chains = ledger.chains(missing.iter()).map_err(down)?;
     let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
-    let held = ledger.held(&files).map_err(down)?;
+    let areas: Vec<_> = entered.iter().map(|entered| ledger.zone(entered.zone.resource())).collect();
+    let held = ledger.held(&[files.as_slice(), &areas].concat()).map_err(down)?;
     let refused = missing
         .iter()
         .zip(&files)
         .filter(|(missing, resource)| !held.contains(resource) && !audit::is_older_than_its_chain(missing, &chains));
-    Ok(refused.map(|(missing, _)| missing.finding(Wrong::Unlocked)).collect())
+    let mut findings: Vec<Finding> = refused.map(|(missing, _)| missing.finding(Wrong::Unlocked)).collect();
+    let unheld = zoned::unheld(entered, &mut ledger).map_err(down)?;
+    let ours = |name: &str| {
+        entered.iter().zip(&areas).any(|(entered, area)| entered.zone.name == *name && held.contains(area))
+    };
+    findings.extend(unheld.into_iter().filter(|one| !matches!(&one.wrong, Wrong::Unheld(name) if ours(name))));
+    Ok(findings)
 }
 
 /// What git tells on standard input: lines of words.

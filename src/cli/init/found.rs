@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::naming::holds_sops;
+use crate::terms::shell_quote;
 
 /// Larger files are not looked into: SOPS files are small.
 const LARGEST: u64 = 1 << 20;
@@ -82,7 +83,6 @@ impl fmt::Display for Found {
             .into_iter()
             .filter(|(.., files)| !files.is_empty())
             .map(|(_, one, several, files)| {
-                // A file's name is its maker's: quoted, so that nothing in it reaches a terminal that would not show.
                 let names: Vec<String> = files.iter().take(SHOWN).map(|file| shown(file)).collect();
                 let more = if files.len() > SHOWN { ", …" } else { "" };
                 let what = if files.len() == 1 { one } else { several };
@@ -96,8 +96,7 @@ impl fmt::Display for Found {
     }
 }
 
-fn shown(file: &Path) -> String {
-    let text = file.display().to_string();
-    let plain = text.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
-    if plain { text } else { format!("{text:?}") }
+/// A file's name is its maker's: as it can be typed, so that nothing in it reaches a terminal that would not show.
+pub(super) fn shown(file: &Path) -> String {
+    shell_quote(file.as_os_str().as_encoded_bytes())
 }

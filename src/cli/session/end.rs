@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
 use crate::cli::front::refuse;
@@ -37,28 +37,37 @@ enum Rest {
 
 pub(super) fn end(context: &Context, options: &RunOptions, verb: &EndVerb) -> Exit {
     World::with(context, options, |world| {
-        // Before anything is released: a store without a board has nothing that rests either.
-        board(world.store.as_mut())?;
-        hear(world.store.as_mut(), world.session.id);
-        let released = release_all(world, options, verb)?;
-        let own = own(world)?;
-        let stays: Vec<_> = own.iter().map(|lease| (lease, rest(lease, world.alive(lease)))).collect();
-        let session = world.session.id;
-        let ended =
-            board(world.store.as_mut())?.end(session, CALL).map_err(|error| super::super::world::down(&error))?;
-        let list: Vec<_> = stays
-            .iter()
-            .map(|(lease, _)| json!({"resource": lease.resource.name.as_str(), "state": lease.state.as_str()}))
-            .collect();
-        let value = json!({"ended": ended, "released": released, "stays": list});
-        let mut lines: Vec<String> = released.iter().map(|name| format!("released {name}")).collect();
-        lines.extend(stays.iter().map(|(lease, rest)| format!("{} stays: {}", lease.resource.name, because(rest))));
-        lines.push(match ended {
-            true => "ended: this session is off the board".to_owned(),
-            false => "this session had not begun".to_owned(),
-        });
-        Ok(answer(verb.json, &value, Some(lines.join("\n"))))
+        let (value, text) = finish(world, options, verb)?;
+        Ok(answer(verb.json, &value, Some(text)))
     })
+}
+
+/// Ends the session; what was done, for programs and for people.
+pub(in crate::cli) fn finish(
+    world: &mut World<'_>,
+    options: &RunOptions,
+    verb: &EndVerb,
+) -> Result<(Value, String), Exit> {
+    // Before anything is released: a store without a board has nothing that rests either.
+    board(world.store.as_mut())?;
+    hear(world.store.as_mut(), world.session.id);
+    let released = release_all(world, options, verb)?;
+    let own = own(world)?;
+    let stays: Vec<_> = own.iter().map(|lease| (lease, rest(lease, world.alive(lease)))).collect();
+    let session = world.session.id;
+    let ended = board(world.store.as_mut())?.end(session, CALL).map_err(|error| super::super::world::down(&error))?;
+    let list: Vec<_> = stays
+        .iter()
+        .map(|(lease, _)| json!({"resource": lease.resource.name.as_str(), "state": lease.state.as_str()}))
+        .collect();
+    let value = json!({"ended": ended, "released": released, "stays": list});
+    let mut lines: Vec<String> = released.iter().map(|name| format!("released {name}")).collect();
+    lines.extend(stays.iter().map(|(lease, rest)| format!("{} stays: {}", lease.resource.name, because(rest))));
+    lines.push(match ended {
+        true => "ended: this session is off the board".to_owned(),
+        false => "this session had not begun".to_owned(),
+    });
+    Ok((value, lines.join("\n")))
 }
 
 /// The live leases of this session, the last by its bytes first.
@@ -134,7 +143,10 @@ fn give_back(world: &mut World<'_>, lease: &LeaseView) -> Result<bool, Exit> {
     let ended = if lease.explicit { Ended::Completed } else { Ended::Failed };
     let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
     match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
-        Release::Released => Ok(true),
+        Release::Released => {
+            world.keepers().relieve(world.session.id, std::slice::from_ref(&lease.resource));
+            Ok(true)
+        }
         Release::NotOurs => Ok(false),
     }
 }

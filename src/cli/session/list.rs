@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
-use crate::cli::front::print;
+use crate::cli::out::print;
 use crate::cli::table::table;
 use crate::cli::verbs::ListVerb;
 use crate::cli::world::{CALL, World};
@@ -62,6 +62,15 @@ pub(super) fn object(entry: &Entry, own: SessionId) -> Value {
         "ours": entry.session == own,
         "holds": holds,
     })
+}
+
+/// The board as people see it, and whether anybody but this session is on it.
+pub(in crate::cli) fn shown(world: &mut World<'_>) -> Result<(String, bool), Exit> {
+    let own = world.session.id;
+    let mut entries = look(world)?;
+    entries.retain(Entry::is_there);
+    let others = entries.iter().any(|entry| entry.session != own);
+    Ok((rows(&entries, own), others))
 }
 
 fn rows(entries: &[Entry], own: SessionId) -> String {

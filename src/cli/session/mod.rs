@@ -19,6 +19,8 @@ use super::front::refuse;
 use super::held::answer;
 use super::verbs::{SessionVerb, SessionVerbs};
 
+pub(super) use end::finish;
+pub(super) use list::shown;
 pub(super) use who::names;
 
 pub(super) fn session(context: &Context, options: &RunOptions, verb: &SessionVerb) -> Exit {

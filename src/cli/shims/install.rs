@@ -1,15 +1,18 @@
 //! `locked shims install`: makes them, and says what is left to do.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use crate::cli::front::print;
+use crate::cli::out::print;
 use crate::cli::verbs::InstallShimsVerb;
 use crate::exit::Exit;
 use crate::run::{self, Context};
 use crate::shims::{self, Done, Folder, Installed, MORE, READY, ShimError, Standing, Tool};
 
-use super::{failed, folder, is_on_path, quoted, shown, standing, tools};
+use super::refused::{self, Wrong};
+use super::{failed, folder, is_on_path, lossy, quoted, shown, standing, tools};
 
 pub(super) fn install(context: &Context, verb: &InstallShimsVerb) -> Result<Exit, Exit> {
     let folder = folder(context, &verb.place)?;
@@ -26,21 +29,25 @@ pub(super) fn install(context: &Context, verb: &InstallShimsVerb) -> Result<Exit
             "on_path": is_on_path(context, &folder), "shims": rows,
         });
         let printed = print(&format!("{value:#}"));
-        return Ok(faults(&done).unwrap_or(printed));
+        return Ok(faults(context, &folder, &done).unwrap_or(printed));
     }
     let text = told(context, &folder, &done);
     let printed = if text.is_empty() { Exit::OK } else { print(&text) };
-    Ok(faults(&done).unwrap_or(printed))
+    Ok(faults(context, &folder, &done).unwrap_or(printed))
 }
 
-/// Says what could not be done.
-fn faults(done: &[Done<'_>]) -> Option<Exit> {
-    done.iter().filter_map(|(_, result)| result.as_ref().err()).map(failed).fold(None, |_, exit| Some(exit))
+/// Says what could not be done, and what was.
+fn faults(context: &Context, folder: &Folder, done: &[Done<'_>]) -> Option<Exit> {
+    let wrong: Vec<Wrong<'_>> =
+        done.iter().filter_map(|(tool, result)| Some((*tool, result.as_ref().err()?))).collect();
+    let made = done.iter().filter(|(_, result)| matches!(result, Ok(Installed::Made | Installed::Renewed)));
+    let made: Vec<&Tool> = made.map(|(tool, _)| *tool).collect();
+    refused::installed(context, folder, &wrong, &made)
 }
 
 /// The tools that were named, else the ready ones; and what the options add. Each once, in that order.
 fn wanted(context: &Context, verb: &InstallShimsVerb) -> Result<Vec<Tool>, Exit> {
-    let mut wanted = tools(&verb.tools)?;
+    let mut wanted = tools(&verb.tools, Tool::named)?;
     let mut add = |name: &str| {
         if let Ok(tool) = Tool::named(name.as_ref()) {
             wanted.push(tool);
@@ -74,8 +81,10 @@ fn object(context: &Context, tool: &Tool, result: &Result<Installed, ShimError>)
         Ok(Installed::AsItWas) => ("unchanged", None),
         Err(error) => ("refused", Some(error.to_string())),
     };
+    let path = |path: &Path| path.to_string_lossy().into_owned();
     json!({
-        "tool": tool.to_string(), "result": word, "why": why, "stands": stands, "before": before, "program": program,
+        "tool": lossy(tool), "result": word, "why": why, "stands": stands, "before": before.map(path),
+        "program": program.as_deref().map(path),
     })
 }
 
@@ -86,7 +95,7 @@ fn told(context: &Context, folder: &Folder, done: &[Done<'_>]) -> String {
         return String::new();
     }
     let names = |tools: &[&Tool]| tools.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let place = folder.path().display();
+    let place = quoted(folder.path());
     let mut lines = vec![format!("{place} has shims of {}", names(&there))];
     let mut missing = Vec::new();
     let on_path = is_on_path(context, folder);
@@ -96,9 +105,9 @@ fn told(context: &Context, folder: &Folder, done: &[Done<'_>]) -> String {
             missing.push(tool);
         }
         if let Standing::Behind(before) = standing {
-            lines.push(format!("{} is found before the shim, so that it runs without locked", before.display()));
+            lines.push(format!("{} is found before the shim, so that it runs without locked", quoted(&before)));
         } else if let (Standing::Absent, Some(program), true) = (standing, program, on_path) {
-            lines.push(format!("{program} is found, and the shim is not: look at {place}"));
+            lines.push(format!("{} is found, and the shim is not: look at {place}", quoted(&program)));
         }
     }
     if !missing.is_empty() {
@@ -108,7 +117,7 @@ fn told(context: &Context, folder: &Folder, done: &[Done<'_>]) -> String {
     let all_first = there.iter().all(|tool| standing(context, tool).0 == Standing::First);
     if !all_first {
         lines.push("put the folder first on PATH, in the file that your shell reads when it starts:".to_owned());
-        lines.push(format!("    export PATH={}:\"$PATH\"", quoted(folder.path().as_os_str())));
+        lines.push(format!("    export PATH={place}:\"$PATH\""));
     }
     if done.iter().any(|(_, result)| matches!(result, Ok(Installed::Made))) {
         lines.push("shells that are open remember where programs were: hash -r (zsh: rehash)".to_owned());

@@ -9,19 +9,20 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::clock::Clock as _;
+use crate::config::StoreSetting;
 use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
-use crate::run::Context;
+use crate::run::{Context, Keepers};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
 
 use super::RunOptions;
 use super::duty;
-use super::front::print;
+use super::out::print;
 use super::table::table;
 use super::verbs::Status;
-use super::world::{CALL, down, store_of};
+use super::world::{CALL, down, opened, setting_of};
 
 /// `--stalled` found something, as grep says that it found nothing: no failure of ours.
 const STALLED: i32 = 1;
@@ -31,6 +32,8 @@ pub(super) struct Seen {
     pub(super) lease: LeaseView,
     pub(super) alive: &'static str,
     name: Option<String>,
+    /// Who keeps it alive between commands, on this machine.
+    keeper: Option<u32>,
 }
 
 pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> Exit {
@@ -40,7 +43,7 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
     if verb.watch {
         return super::watch::watch(context, verb);
     }
-    let (state, mut store) = match store_of(context) {
+    let (place, mut store) = match Place::open(context) {
         Ok(opened) => opened,
         Err(exit) if verb.format.as_deref() == Some("prometheus") => {
             let _status_of_the_store = print(prometheus::DOWN);
@@ -57,7 +60,7 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
         };
     }
     let form = if verb.json { "json" } else { verb.format.as_deref().unwrap_or("table") };
-    let shown = match (form, look(context, verb, &state, store.as_mut())) {
+    let shown = match (form, look(context, verb, &place, store.as_mut())) {
         ("prometheus", looked) => return prometheus::print_figures(looked, store.as_mut()),
         (_, Err(error)) => return down(&error),
         ("json", Ok(seen)) => (print(&format!("{:#}", objects(&seen, context))), seen.is_empty()),
@@ -75,13 +78,29 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
     }
 }
 
+/// Where the board is looked at.
+pub(super) struct Place {
+    state: StateDir,
+    setting: StoreSetting,
+}
+
+impl Place {
+    /// With its store. What stands in the way has been said.
+    pub(super) fn open(context: &Context) -> Result<(Self, Box<dyn Store>), Exit> {
+        let setting = setting_of(context)?;
+        let (state, store) = opened(context, &setting)?;
+        Ok((Self { state, setting }, store))
+    }
+}
+
 /// The board as it was asked for.
 pub(super) fn look(
     context: &Context,
     verb: &Status,
-    state: &StateDir,
+    place: &Place,
     store: &mut dyn Store,
 ) -> Result<Vec<Seen>, StoreError> {
+    let (state, keepers) = (&place.state, Keepers::of(&place.state, &place.setting));
     let host_id = state.host_id(context.clock.as_ref());
     let mut leases = store.leases(None, CALL)?;
     leases.retain(|lease| verb.resources.is_empty() || verb.resources.contains(&lease.resource.name));
@@ -93,8 +112,8 @@ pub(super) fn look(
     };
     let names = super::session::names(sessions);
     let seen = |lease: LeaseView| {
-        let alive = super::alive::alive(state, &host_id, &lease);
-        Seen { name: names.get(&lease.session).cloned(), lease, alive }
+        let alive = super::alive::alive(state, &host_id, &keepers, &lease);
+        Seen { name: names.get(&lease.session).cloned(), keeper: keepers.keeper_of(&lease), lease, alive }
     };
     Ok(leases.into_iter().map(seen).collect())
 }
@@ -104,7 +123,7 @@ pub(super) fn objects(seen: &[Seen], context: &Context) -> Value {
     Value::Array(seen.iter().map(|seen| object(seen, context)).collect())
 }
 
-fn object(Seen { lease, alive, name }: &Seen, context: &Context) -> Value {
+fn object(Seen { lease, alive, name, keeper }: &Seen, context: &Context) -> Value {
     let left = lease.expires_in.map(|left| i64::try_from(left.as_millis()).unwrap_or(i64::MAX));
     json!({
         "scope": lease.resource.scope.to_string(),
@@ -128,6 +147,7 @@ fn object(Seen { lease, alive, name }: &Seen, context: &Context) -> Value {
         "reason": lease.reason,
         "session_name": name,
         "plaintext": plaintext(lease).is_some(),
+        "kept_alive_by": keeper,
     })
 }
 
@@ -149,13 +169,13 @@ pub(super) fn rows(leases: &[Seen]) -> String {
         .map(str::to_owned)
         .to_vec();
     let mut rows = vec![head];
-    for Seen { lease, alive, name } in leases {
+    for Seen { lease, alive, name, keeper } in leases {
         let called = name.as_ref().map_or_else(String::new, |name| format!(", {name}"));
         rows.push(vec![
             lease.resource.name.to_string(),
             format!("{} ({}{called})", lease.session, lease.label),
             lease.host.clone(),
-            state(lease),
+            state(lease) + if keeper.is_some() { ", kept alive" } else { "" },
             clock_time(lease.acquired_at),
             lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),
             (*alive).to_owned(),

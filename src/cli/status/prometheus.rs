@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::front::print;
+use crate::cli::out::print;
 use crate::cli::world::{CALL, down};
 use crate::exit::Exit;
 use crate::store::{Ended, Figures, LeaseState, LeaseView, Store, StoreError};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::terms::parse_duration;
+use crate::terms::{NotSaid, parse_duration};
 
 use crate::cli::options::reason;
 
@@ -81,6 +81,6 @@ pub struct EndVerb {
 }
 
 /// A text on one line, or none.
-fn text(given: &str) -> Result<String, &'static str> {
+fn text(given: &str) -> Result<String, NotSaid> {
     if given.trim().is_empty() { Ok(String::new()) } else { reason(given) }
 }

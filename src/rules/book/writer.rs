@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::{Several, Template};
+use crate::rules::Leaves;
 
 /// A form of a command line that writes files.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -30,4 +31,8 @@ pub struct Writer {
     /// A directory is taken with everything in it.
     #[serde(default)]
     pub whole: bool,
+    /// What it leaves where these files were. With `into`, what the others leave where they were: what goes into the last
+    /// one replaces what was there.
+    #[serde(default)]
+    pub leaves: Leaves,
 }

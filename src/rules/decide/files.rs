@@ -9,9 +9,9 @@ use super::Wants;
 use super::fits::{behind, given};
 use crate::rules::book::Book;
 use crate::rules::grammar::Line;
-use crate::rules::step::{LONGEST_PATH, Step, is_known};
+use crate::rules::step::{LONGEST_PATH, Redirected, Step, is_known};
 use crate::rules::wanted::Filling;
-use crate::rules::{Asked, Change, Command, Stdout, Tree, Via, Write, sops};
+use crate::rules::{Asked, Change, Command, Leaves, Stdout, Tree, Via, Write, sops};
 use crate::shell;
 
 /// sops over there writes files over there: whoever holds the host may.
@@ -57,12 +57,8 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
 
 /// Files that other programs write, and that the shell opens. The plan looks which of them are SOPS files.
 pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>, wants: &mut Wants) {
-    let mut touched: Vec<Cow<'_, OsStr>> = step
-        .redirected
-        .iter()
-        .map(|file| Cow::Borrowed(file.path.as_os_str()))
-        .filter(|file| may_be_opened(file, step))
-        .collect();
+    let mut opened: Vec<Opened<'_>> = step.redirected.iter().map(Opened::by_the_shell).collect();
+    opened.retain(|file| may_be_opened(&file.name, step));
     for writer in book.writers(step.name()) {
         let Some(line) = behind(writer.subcommand.as_ref(), line) else { continue };
         if !given(&writer.option, &line) || line.is_any_on(&writer.unless) {
@@ -76,49 +72,80 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
             Some(under) => files.iter().map(|file| Cow::Owned(Path::new(under).join(file).into_os_string())).collect(),
             None => files,
         };
-        if writer.whole && step.host.is_none() {
-            let known = files.iter().filter(|file| is_known(file) && may_be_opened(file, step));
-            wants.trees.extend(known.map(|file| Tree { path: step.path(file), beyond: step.escapes }));
-        }
-        let opened = |files: &[Cow<'_, OsStr>]| -> Vec<Cow<'static, OsStr>> {
-            files.iter().filter(|file| may_be_opened(file, step)).map(|file| Cow::Owned(file.to_os_string())).collect()
-        };
         let place = line.value("-t|--target-directory").filter(|_| writer.into);
         let by_option = place.is_some();
         let (place, sources) = match (place, files.split_last()) {
-            (Some(place), _) => (place, files.as_slice()),
-            (None, Some((place, sources))) if writer.into => (place.as_ref(), sources),
-            _ => {
-                touched.extend(opened(&files));
-                continue;
-            }
+            (Some(place), _) => (Some(place), files.as_slice()),
+            (None, Some((place, sources))) if writer.into => (Some(place.as_ref()), sources),
+            _ => (None, files.as_slice()),
         };
+        // Words may be long; what no system opens is not copied.
+        let names: Vec<&OsStr> = sources.iter().map(AsRef::as_ref).filter(|name| may_be_opened(name, step)).collect();
+        if writer.whole && step.host.is_none() {
+            let known = names.iter().filter(|name| is_known(name));
+            wants.trees.extend(known.map(|name| Tree { path: step.path(name), beyond: step.escapes }));
+        }
+        let Some(place) = place else {
+            opened.extend(names.iter().map(|name| Opened::left(name, writer.leaves)));
+            continue;
+        };
+        if writer.leaves == Leaves::Gone {
+            opened.extend(names.iter().map(|name| Opened::left(name, Leaves::Gone)));
+        }
         if !may_be_opened(place, step) {
             continue;
         }
         let into = by_option || sources.len() > 1 || may_be_a_directory(place);
-        let sources = sources.iter().filter(|source| into && may_be_opened(source, step));
-        touched.extend(sources.map(|source| Cow::Owned(joined(place, source))));
+        let each = names.iter().filter(|_| into);
+        opened.extend(each.map(|name| Opened::put(joined(place, name), Some(name))));
         if !by_option {
-            touched.push(Cow::Owned(place.to_owned()));
+            // Several are copied into a directory, and none of them over it.
+            let source = names.first().filter(|_| sources.len() == 1);
+            opened.push(Opened::put(place.to_owned(), source.copied()));
         }
     }
-    wants.touched = touched.iter().filter(|path| !path.is_empty()).map(|path| step.path(path)).collect();
+    opened.retain(|file| !file.name.is_empty());
+    wants.touched = opened.iter().map(|file| step.path(&file.name)).collect();
     if step.host.is_some() {
         return;
     }
     // Nearly every script writes to some `$FILE`; of those that are called so it is said.
     wants.unnamed |= wants.touched.iter().any(|path| !is_known(path.as_os_str()) && is_called_sops(path));
-    let known = wants.touched.iter().filter(|path| is_known(path.as_os_str()));
+    let known = opened.iter().zip(&wants.touched).filter(|(_, path)| is_known(path.as_os_str()));
     wants.writes = known
-        .map(|path| Write {
+        .map(|(file, path)| Write {
             path: path.clone(),
             change: Change::Other,
             via: Via::Output,
-            asked: Asked::default(),
+            asked: Asked { source: file.source.as_deref().map(|source| step.path(source)), ..Asked::default() },
             beyond: step.escapes,
+            leaves: file.leaves,
         })
         .collect();
+}
+
+/// A file that is written, as the line names it.
+struct Opened<'a> {
+    name: Cow<'a, OsStr>,
+    leaves: Leaves,
+    /// Where its new content comes from, where that is known.
+    source: Option<OsString>,
+}
+
+impl<'a> Opened<'a> {
+    fn by_the_shell(file: &'a Redirected) -> Self {
+        let leaves = if file.append { Leaves::Changed } else { Leaves::Replaced };
+        Self { name: Cow::Borrowed(&file.path), leaves, source: None }
+    }
+
+    fn left(name: &OsStr, leaves: Leaves) -> Self {
+        Self { name: Cow::Owned(name.to_owned()), leaves, source: None }
+    }
+
+    fn put(name: OsString, source: Option<&OsStr>) -> Self {
+        let source = source.filter(|source| is_known(source)).map(OsStr::to_owned);
+        Self { name: Cow::Owned(name), leaves: Leaves::Replaced, source }
+    }
 }
 
 /// Whether a system could open a file of this name. What a shell or a copier over there makes other words of may be one.

@@ -10,7 +10,7 @@ use super::asked::asked;
 use super::request::{Act, Place, Request};
 use crate::rules::argument::{as_typed, cleaned};
 use crate::rules::step::LONGEST_PATH;
-use crate::rules::{Asked, Change, Command, Decrypted, Via, Write};
+use crate::rules::{Asked, Change, Command, Decrypted, Leaves, Via, Write};
 
 /// The files that a request may write, each once, in the order of the command line.
 pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write> {
@@ -67,6 +67,7 @@ fn in_place(command: &Command<'_>, request: &Request<'_>, asked: &Asked) -> Vec<
         via: Via::InPlace,
         asked: asked.clone(),
         beyond: false,
+        leaves: Leaves::Changed,
     };
     request.files.iter().map(write).collect()
 }
@@ -78,7 +79,8 @@ fn to_file(command: &Command<'_>, request: &Request<'_>, path: PathBuf, via: Via
         Act::Decrypt if onto_itself => Change::DecryptInPlace,
         act => change(act),
     };
-    vec![Write { path, change, via, asked: Asked { source: source.filter(|_| !onto_itself), ..asked }, beyond: false }]
+    let asked = Asked { source: source.filter(|_| !onto_itself), ..asked };
+    vec![Write { path, change, via, asked, beyond: false, leaves: Leaves::Changed }]
 }
 
 fn change(act: Act) -> Change {

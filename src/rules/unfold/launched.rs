@@ -137,7 +137,7 @@ pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launche
     if launcher.versions {
         name = without_version(&name);
     }
-    Inner::Command(Box::new(Step { name, args, ..around }))
+    Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
 }
 
 /// `wrangler` of `wrangler@4`.

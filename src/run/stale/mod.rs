@@ -5,6 +5,7 @@
 mod around;
 mod ours;
 mod plaintext;
+mod replaced;
 mod standing;
 mod words;
 
@@ -15,7 +16,7 @@ use crate::config::UnknownBase;
 use crate::lineage::Base;
 use crate::plan::PlannedFile;
 use crate::report::{self, Refusal, Voice};
-use crate::rules::{Change, Via};
+use crate::rules::{Change, Leaves, Via};
 use crate::store::{Granted, Receipt, ReceiptKind, Store, StoreError, StoredReceipt};
 use crate::terms::Digest;
 
@@ -75,8 +76,12 @@ struct Look<'a> {
 impl Look<'_> {
     fn verdict(&mut self, before: &Before) -> Result<Found, StoreError> {
         match self.file.write.change {
-            // What another program writes is not built upon what was there.
-            Change::Other => Ok(Found::Go),
+            Change::Other => match self.file.write.leaves {
+                Leaves::Changed => self.of_file(before.content.as_deref(), true),
+                Leaves::Replaced => replaced::verdict(self, before.content.as_deref()),
+                // Who takes a file away puts nothing in the place of a newer one: git asks when both meet.
+                Leaves::Gone => Ok(Found::Go),
+            },
             Change::Encrypt => plaintext::verdict(self, before),
             _ => self.of_file(before.content.as_deref(), true),
         }
@@ -106,7 +111,7 @@ impl Look<'_> {
         &mut self,
         version: Option<&Digest>,
         content: Option<&[u8]>,
-        base: Base,
+        base: Base<'_>,
         is_there: bool,
     ) -> Result<Found, StoreError> {
         if self.is_newest(version) {
@@ -182,10 +187,16 @@ impl Look<'_> {
     }
 }
 
-/// What is to be forgotten when a command has encrypted what a session had read: from now on that is of an older version.
+/// What is to be forgotten when a command has encrypted what a session had read, or put another file in its place: from now
+/// on that is of an older version. What was encrypted to a file of its own is remembered there, until that one is put in
+/// its place.
 pub(super) fn forget(job: &Job<'_>) {
-    for file in job.plan.files.iter().filter(|file| file.write.change == Change::Encrypt) {
-        Plaintext::of(job, file).forget();
+    for file in &job.plan.files {
+        match (file.write.change, file.write.leaves) {
+            (Change::Encrypt, _) => Plaintext::of(job, file).carry(),
+            (Change::Other, Leaves::Replaced) => Plaintext::of(job, file).forget(),
+            _ => {}
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Ours {
     branch: Option<String>,
     upstream: Option<String>,
     names: Vec<String>,
+    /// What a rebase is about, in full: its commits are being made anew upon HEAD, and git asks where they meet.
+    rebased: Option<String>,
 }
 
 impl Ours {
@@ -29,7 +31,7 @@ impl Ours {
             Some(default) => names.push(branch_in(&default).to_owned()),
             None => names.extend(USUAL.map(str::to_owned)),
         }
-        Ok(Self { branch, upstream, names })
+        Ok(Self { branch, upstream, names, rebased: repository.rebased() })
     }
 
     pub(super) fn is_detached(&self) -> bool {
@@ -55,8 +57,8 @@ impl Ours {
     pub(super) fn among<'r>(&self, refs: &'r [String]) -> impl Iterator<Item = &'r str> {
         let is_branch =
             |reference: &str| reference.starts_with("refs/heads/") || reference.starts_with("refs/remotes/");
-        let mut found: Vec<&str> =
-            refs.iter().map(String::as_str).filter(|it| is_branch(it) && self.has(branch_in(it))).collect();
+        let is_ours = |it: &&str| is_branch(it) && self.has(branch_in(it)) && self.rebased.as_deref() != Some(*it);
+        let mut found: Vec<&str> = refs.iter().map(String::as_str).filter(is_ours).collect();
         found.sort_by_key(|it| (Some(*it) != self.upstream(), !it.starts_with("refs/remotes/")));
         found.into_iter()
     }

@@ -39,7 +39,7 @@ impl<'a> Plaintext<'a> {
     }
 
     /// The newest note of this session about this plaintext, else about this file.
-    fn own(&self) -> Option<Note> {
+    pub(super) fn own(&self) -> Option<Note> {
         let session = self.job.owner.session;
         let of = |notes: Vec<Note>| notes.into_iter().filter(|note| note.session == session).max_by_key(|note| note.at);
         let by_source = || self.source.as_deref().and_then(|source| of(self.notes.of_plaintext(source)));
@@ -47,7 +47,7 @@ impl<'a> Plaintext<'a> {
     }
 
     /// A note of another session that had the same version, and may have written this plaintext.
-    fn of_another(&self, version: Option<&Digest>) -> Option<Note> {
+    pub(super) fn of_another(&self, version: Option<&Digest>) -> Option<Note> {
         let session = self.job.owner.session;
         let in_place = self.source.as_deref() == Some(self.file);
         let notes = match &self.source {
@@ -60,9 +60,25 @@ impl<'a> Plaintext<'a> {
     }
 
     pub(super) fn forget(&self) {
+        self.noted().iter().for_each(|note| self.notes.forget(note));
+    }
+
+    /// Forgets, but for what was read of other files than the one that was written: that is in the written one now.
+    pub(super) fn carry(&self) {
+        for note in self.noted() {
+            if note.is_of(self.file) {
+                self.notes.forget(&note);
+            } else {
+                self.notes.carry(&note, self.file);
+            }
+        }
+    }
+
+    /// What this session has read of the file, or into the place that its plaintext comes from.
+    fn noted(&self) -> Vec<Note> {
         let of_source = self.source.as_deref().map(|source| self.notes.of_plaintext(source)).unwrap_or_default();
         let all = self.notes.of_file(self.file).into_iter().chain(of_source);
-        all.filter(|note| note.session == self.job.owner.session).for_each(|note| self.notes.forget(&note));
+        all.filter(|note| note.session == self.job.owner.session).collect()
     }
 }
 
@@ -109,7 +125,7 @@ fn is_last_known(look: &Look<'_>, note: &Note) -> bool {
 }
 
 /// The plaintext is of a version that the file does not hold (any more).
-fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, StoreError> {
+pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, StoreError> {
     if !look.has_chain() && look.file.write.via == Via::InPlace {
         return Ok(Found::Go);
     }
@@ -126,7 +142,7 @@ fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, StoreError> {
 }
 
 /// This session had the lease before it asked: by `acquire`, kept, or in the command around this one.
-fn is_held(look: &Look<'_>) -> bool {
+pub(super) fn is_held(look: &Look<'_>) -> bool {
     let resource = &look.file.target.resource;
     let above = look.job.context.invocation.var("LOCKED_RESOURCES").unwrap_or_default();
     let above = above.to_string_lossy();

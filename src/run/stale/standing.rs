@@ -24,7 +24,7 @@ pub struct AtHand<'a> {
     /// The version that is judged; none where there is no file.
     pub version: Option<&'a Digest>,
     /// By what it is known.
-    pub base: Base,
+    pub base: Base<'a>,
     /// It lies in its place as given.
     pub is_there: bool,
 }

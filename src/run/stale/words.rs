@@ -11,10 +11,11 @@ use crate::store::StoredReceipt;
 use crate::terms::shell_quote;
 
 /// A newer version would be lost.
-pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base, next: &str) -> Refusal {
+pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, next: &str) -> Refusal {
     let what = match base {
         Base::File => format!("{shown} is an older version here; writing upon it would lose a newer one"),
         Base::Read => format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one"),
+        Base::Put { .. } => format!("what is put over {shown} is of an older version; it would lose a newer one"),
     };
     Refusal {
         word: "REFUSED",

@@ -84,7 +84,7 @@ fn sessions(connection: &Connection, now: &Now) -> Result<Vec<SessionView>, Faul
             host: text("host")?,
             began_at: row.get("began_at")?,
             seen_at,
-            idle: span(now.wall - seen_at),
+            idle: span(now.wall.saturating_sub(seen_at)),
             ended_at: row.get("ended_at")?,
         })
     })?;

@@ -238,7 +238,7 @@ impl Row {
             reason: self.reason.as_deref().map(shown),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,
-            idle: span(now.wall - self.renewed_at),
+            idle: span(now.wall.saturating_sub(self.renewed_at)),
             expires_in: self.expires_in(now),
             waiters,
             files: super::debt::all_files(self),

@@ -1,8 +1,11 @@
 //! Descriptors: packets, pipes, a timer, and waiting for any of them.
 #![allow(unsafe_code, reason = "system calls; each block says why it is sound")]
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::clock::Moment;
@@ -117,6 +120,39 @@ impl Timer {
 }
 
 impl AsFd for Timer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Becomes readable when one of some files is touched: its rights or times are set, it is removed, or another is put in its
+/// place (inotify(7)).
+#[derive(Debug)]
+pub(in crate::supervise) struct Notice(OwnedFd);
+
+impl Notice {
+    /// Watches the files that are at these paths now.
+    pub(in crate::supervise) fn of(paths: &[PathBuf]) -> io::Result<Self> {
+        // SAFETY: no pointers.
+        let notice = own(check(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?)?;
+        for path in paths {
+            let path = CString::new(path.as_os_str().as_bytes())?;
+            let mask = libc::IN_ATTRIB | libc::IN_DELETE_SELF | libc::IN_MOVE_SELF;
+            // SAFETY: `path` ends with a zero byte and lives over the call.
+            check(unsafe { libc::inotify_add_watch(notice.as_raw_fd(), path.as_ptr(), mask) })?;
+        }
+        Ok(Self(notice))
+    }
+
+    /// Takes what was told away, so that it does not stay readable.
+    pub(in crate::supervise) fn clear(&self) {
+        let mut told = [0u8; 4096];
+        // SAFETY: pointer and length are those of `told`. Non-blocking: nothing to read is fine.
+        while unsafe { libc::read(self.0.as_raw_fd(), told.as_mut_ptr().cast(), told.len()) } > 0 {}
+    }
+}
+
+impl AsFd for Notice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -52,6 +52,12 @@ pub(in crate::supervise) fn own_group() -> io::Result<()> {
     check(result).map(drop)
 }
 
+/// Leaves the caller's session and with it its terminal: what a person does there, and its hang-up, is nothing to us.
+pub(in crate::supervise) fn own_session() -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::setsid() }).map(drop)
+}
+
 /// Does nobody of this session, outside of our group, watch over our group? Looks at the line of our ancestors.
 fn is_orphaned() -> bool {
     // SAFETY: no pointers, both; a process that is gone has no session, and is nobody who watches.

@@ -27,22 +27,35 @@ pub(crate) enum Way {
 pub(crate) struct Lab {
     schema: Schema,
     way: Way,
-    /// Nothing was done to it but by its functions: the next test may have it, emptied.
-    ordinary: bool,
+    /// Nothing was done to it but what emptying undoes: the next test may have it, from here.
+    pool: Option<&'static Pool>,
 }
 
-/// Schemas whose clocks stand still, of tests that have ended well. Making one costs more than most tests do.
-static EMPTIED: Mutex<Vec<Schema>> = Mutex::new(Vec::new());
+/// Schemas of tests that have ended well. Making one costs more than most tests do.
+type Pool = Mutex<Vec<Schema>>;
+
+/// Those whose clocks stand still.
+static STANDING: Pool = Mutex::new(Vec::new());
+
+/// Those with the server's own clock.
+static RUNNING: Pool = Mutex::new(Vec::new());
 
 impl Lab {
     /// An empty schema. Its clock stands still until it is told to go on: its one function `clock` is replaced, here alone,
     /// by one that reads a table. The shipped one is the server's clock.
     pub(crate) fn new(way: Way) -> Self {
-        if let Some(schema) = EMPTIED.lock().expect("no panic").pop() {
-            return Self { schema, way, ordinary: true };
-        }
-        let mut lab = Self::alone(way);
-        lab.ordinary = true;
+        Self::of(&STANDING, way, Self::alone)
+    }
+
+    /// An empty schema with the server's own clock.
+    pub(crate) fn ticking(way: Way) -> Self {
+        Self::of(&RUNNING, way, Self::running)
+    }
+
+    fn of(pool: &'static Pool, way: Way, make: impl FnOnce(Way) -> Self) -> Self {
+        let emptied = pool.lock().expect("no panic").pop();
+        let mut lab = emptied.map_or_else(|| make(way), |schema| Self { schema, way, pool: None });
+        lab.pool = Some(pool);
         lab
     }
 
@@ -63,7 +76,7 @@ impl Lab {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         prepare();
         let name = format!("w{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let lab = Self { schema: Schema::named(&name).expect("a name"), way, ordinary: false };
+        let lab = Self { schema: Schema::named(&name).expect("a name"), way, pool: None };
         let mut admin = PostgresStore::new(lab.cluster().config("postgres"), Box::new(With(NoTls)), lab.schema.clone());
         assert_eq!(admin.init(LIMIT).expect("made"), Initialised::Applied);
         lab
@@ -94,9 +107,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        if !self.ordinary || std::thread::panicking() {
-            return;
-        }
+        let Some(pool) = self.pool.filter(|_| !std::thread::panicking()) else { return };
         let name = &self.schema;
         let emptied = self.cluster().try_sql(&format!(
             "truncate {name}.leases, {name}.tickets, {name}.ticket_resources, {name}.joins, {name}.left_joins, {name}.receipts, {name}.resources, {name}.waits,
@@ -104,7 +115,7 @@ impl Drop for Lab {
              update lab.clocks set at = '2026-11-20' where schema = '{name}'"
         ));
         if emptied.is_ok() {
-            EMPTIED.lock().expect("no panic").push(self.schema.clone());
+            pool.lock().expect("no panic").push(self.schema.clone());
         }
     }
 }

@@ -139,6 +139,37 @@ create or replace view @schema@.env_locks as
 create or replace trigger written instead of insert or update or delete on @schema@.env_locks
   for each row execute function @schema@.env_lock_written();
 
+create or replace view @schema@.rotations as
+  select l.id, case when l.rule = 'rotation-log' then l.label
+                    when starts_with(l.scope, regexp_replace(@scope@, '[^/]*$', '')) then regexp_replace(l.scope, '^.*/', '')
+                    else l.scope end as repo,
+         substr(l.name, 10)::text as secret_name,
+         case when l.ended_at is null then 'pending' when l.ended_as in ('completed', 'human-action') then l.ended_as
+              else 'failed' end as status,
+         l.acquired_at as created_at, coalesce(l.note, l.reason) as error_message
+    from @schema@.leases l where l.name like 'rotation:%';
+
+-- What was left to a person (human-action) holds nothing, and its row waits for a word: that it is done (completed), or will
+-- not be (failed). Whoever may write the log may say so, as `locked release --duty` does, whichever of the two left it. Other
+-- rows that have ended are history, and nothing is changed: no row is told of.
+create or replace function @schema@.duty_written(l @schema@.leases, wanted @schema@.rotations) returns @schema@.rotations
+language plpgsql volatile as $body$
+declare
+  said text := nullif(left(wanted.error_message, 4000), coalesce(l.note, l.reason));
+  told text := case wanted.status when 'completed' then 'done through the rotation log'
+                                  when 'failed' then 'given up through the rotation log' end;
+begin
+  if l.ended_as <> 'human-action' then
+    return null;
+  elsif wanted.status = 'pending' then
+    raise exception using errcode = '0A000', message = 'locked: a rotation is begun anew by an insert';
+  end if;
+  told := nullif(concat_ws(': ', told, nullif(said, '')), '');
+  update @schema@.leases x set ended_as = wanted.status, note = nullif(concat_ws('; ', x.note, told), '')
+   where x.id = l.id and x.ended_as = 'human-action' returning coalesce(x.note, x.reason) into wanted.error_message;
+  return case when found then wanted end;
+end $body$;
+
 create or replace function @schema@.rotation_written() returns trigger
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
 declare
@@ -159,9 +190,13 @@ begin
       from @schema@.leases x where x.grant_id = named;
     return new;
   end if;
-  select x.* into l from @schema@.leases x where x.id = old.id and x.ended_at is null;
+  select x.* into l from @schema@.leases x where x.id = old.id for update;
   if not found then
     return null;
+  elsif new.status is null or new.status not in ('pending', 'completed', 'failed', 'human-action') then
+    perform @schema@.refuse('status must be pending, completed, failed or human-action');
+  elsif l.ended_at is not null then
+    return @schema@.duty_written(l, new);
   elsif l.rule is distinct from 'rotation-log' then
     if not @schema@.old_over(l) then
       perform @schema@.old_refuse(l);
@@ -171,8 +206,6 @@ begin
   elsif new.status = 'pending' then
     update @schema@.leases x set reason = left(new.error_message, 4000) where x.id = l.id;
     return new;
-  elsif new.status not in ('completed', 'failed', 'human-action') then
-    perform @schema@.refuse('status must be pending, completed, failed or human-action');
   end if;
   -- Order: the reason first; the row's note is made of it. Of two who close it one is told that there is nothing to close.
   update @schema@.leases x set reason = left(new.error_message, 4000) where x.id = l.id and x.ended_at is null;
@@ -183,21 +216,12 @@ begin
   return new;
 end $body$;
 
-create or replace view @schema@.rotations as
-  select l.id, case when l.rule = 'rotation-log' then l.label
-                    when starts_with(l.scope, regexp_replace(@scope@, '[^/]*$', '')) then regexp_replace(l.scope, '^.*/', '')
-                    else l.scope end as repo,
-         substr(l.name, 10)::text as secret_name,
-         case when l.ended_at is null then 'pending' when l.ended_as in ('completed', 'human-action') then l.ended_as
-              else 'failed' end as status,
-         l.acquired_at as created_at, coalesce(l.note, l.reason) as error_message
-    from @schema@.leases l where l.name like 'rotation:%';
-
 create or replace trigger written instead of insert or update or delete on @schema@.rotations
   for each row execute function @schema@.rotation_written();
 
 revoke all on function @schema@.env_lock_written(), @schema@.rotation_written(), @schema@.old_scope(text), @schema@.old_session(text),
   @schema@.old_repo(text), @schema@.old_over(@schema@.leases), @schema@.old_refuse(@schema@.leases),
+  @schema@.duty_written(@schema@.leases, @schema@.rotations),
   @schema@.old_acquire(text, text, uuid, text, text, text, bigint, uuid) from public;
 revoke all on @schema@.old_holders, @schema@.env_locks, @schema@.rotations from public;
 do $body$

@@ -1,0 +1,73 @@
+//! Leases that a session holds between its tools: what it changes without a program is its own until it ends or gives it
+//! back.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::exit::Exit;
+use crate::lease::{self, Patience};
+use crate::rules::Policy;
+use crate::store::{Claim, Holding, LeaseState, LeaseView, Renewal};
+use crate::terms::{Resource, show_duration};
+
+use crate::cli::RunOptions;
+use crate::cli::acquire::{ask, confirmed, granted, request};
+use crate::cli::held::names;
+use crate::cli::world::{CALL, World};
+
+/// Within the time that the settings of an agent give a hook of ours.
+const LONGEST_WAIT: Duration = Duration::from_secs(45);
+
+/// What is to be held.
+pub(super) struct Wanted<'a> {
+    /// Sorted, unique.
+    pub(super) resources: Vec<Resource>,
+    /// Those of them that nobody reclaims without a person's word.
+    pub(super) ask: Vec<Resource>,
+    pub(super) policy: &'a Policy,
+    pub(super) operation: String,
+}
+
+/// The live leases on these that are this session's.
+pub(super) fn own(world: &mut World<'_>, resources: &[Resource]) -> Result<Vec<LeaseView>, Exit> {
+    let session = world.session.id;
+    let live = world.store.leases(Some(resources), CALL).map_err(|error| world.down(&error))?;
+    let good = |lease: &LeaseView| matches!(lease.state, LeaseState::Held | LeaseState::Kept);
+    Ok(live.into_iter().filter(|lease| lease.session == session && good(lease)).collect())
+}
+
+/// Sees to it that this session holds all of them. The answer is what is to be known of it, if it is new.
+pub(super) fn hold(world: &mut World<'_>, options: &RunOptions, wanted: Wanted<'_>) -> Result<Option<String>, Exit> {
+    let own = own(world, &wanted.resources)?;
+    let resting: Vec<Resource> = own.iter().filter(|lease| lease.pid.is_none()).map(|it| it.resource.clone()).collect();
+    let mut missing = wanted.resources;
+    missing.retain(|resource| !own.iter().any(|lease| lease.resource == *resource));
+    if !resting.is_empty() {
+        let holding = Holding::Session { session: world.session.id, resources: resting.clone() };
+        match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+            Renewal::Renewed(_) => {}
+            // Somebody took it at this moment: it is asked for like the others.
+            Renewal::Revoked | Renewal::Gone => missing.extend(resting),
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let patience = match (wanted.policy.wait, options.patience(&world.settings)) {
+        (Some(wait), _) => Patience::of(wait.min(LONGEST_WAIT)),
+        (None, Patience::Wait(wait)) => Patience::of(wait.min(LONGEST_WAIT)),
+        (None, Patience::None) => Patience::None,
+    };
+    let mut request = request(world, Claim::Explicit, missing, wanted.policy.ttl, wanted.operation)?;
+    request.ask = wanted.ask.into_iter().filter(|resource| request.resources.contains(resource)).collect();
+    let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
+    let granted = granted(world, options, &request, obtained)?;
+    let lasts = confirmed(world, &request, &granted)?;
+    let held = names(&request.resources).join(" ");
+    Ok(Some(format!(
+        "locked: this session holds {held} for {} from its last change in it, or until its end; locked release {held} gives it back earlier",
+        show_duration(lasts)
+    )))
+}

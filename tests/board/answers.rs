@@ -1,0 +1,88 @@
+//! What the verbs answer with `--json`, against the table of the README: fields are only ever added, and never by accident.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::kept::Agent;
+use crate::rotation::stage::{ROTATION, Stage};
+use crate::run::stage::{ends, json};
+use crate::world::board::uuid;
+
+/// The table below "Answers for programs": verb → fields.
+fn documented() -> BTreeMap<String, BTreeSet<String>> {
+    let readme = include_str!("../../README.md");
+    let part =
+        readme.split("### Answers for programs").nth(1).expect("the part").split("\n##").next().expect("its end");
+    let rows = part.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|');
+        let verb = cells.next().expect("a verb").trim().trim_matches('`').to_owned();
+        let words = cells.next().expect("fields").split('`').skip(1).step_by(2);
+        (verb, words.map(str::to_owned).collect())
+    })
+    .collect()
+}
+
+/// The objects of an answer that is one, or a list of them.
+fn objects(answer: &Value) -> Vec<&serde_json::Map<String, Value>> {
+    match answer {
+        Value::Array(list) => list.iter().filter_map(Value::as_object).collect(),
+        other => other.as_object().into_iter().collect(),
+    }
+}
+
+/// The names of an answer's fields, and below a list or an object `OUTER.INNER`.
+fn fields(answer: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (name, value) in objects(answer).into_iter().flatten() {
+        names.insert(name.clone());
+        names.extend(objects(value).into_iter().flatten().map(|(inner, _)| format!("{name}.{inner}")));
+    }
+    names
+}
+
+#[test]
+fn every_answer_has_the_fields_that_are_documented() {
+    for stage in Stage::both("answers") {
+        let mut agent = Agent::of(&stage, 1);
+        let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut note = |verb: &str, answer: &Value| {
+            told.entry(verb.to_owned()).or_default().extend(fields(answer));
+        };
+        let as_one = |words: &[&str]| -> Value { json(stage.locked(1).args(words).arg("--json")) };
+        note("session", &as_one(&["session"]));
+        json::<Value>(stage.locked(2).args(["session", "begin", "--name", "OTHER", "--json"]));
+        note("session begin", &as_one(&["session", "begin", "--name", "ME"]));
+        note("acquire", &agent.locked("acquire server:a server:b --keep-alive"));
+        note("renew", &as_one(&["renew", "server:a"]));
+        note("check", &as_one(&["check", "server:a"]));
+        note("session list", &as_one(&["session", "list"]));
+        note("status", &as_one(&["status"]));
+        note("status --ping", &json(stage.locked(2).args(["status", "--ping", "server:a", "--json"])));
+        note("release", &as_one(&["release", "server:b"]));
+        note("history", &as_one(&["history"]));
+        let theft = ["steal", "server:a", "--reason", "it hangs", "--approved-by", "Maria", "--json"];
+        note("steal", &json(stage.locked(2).args(theft)));
+        as_one(&["acquire", ROTATION]);
+        as_one(&["release", ROTATION, "--as", "human-action"]);
+        note("status --duties", &as_one(&["status", "--duties"]));
+        note("release --duty", &as_one(&["release", ROTATION, "--duty"]));
+        note("session end", &as_one(&["session", "end"]));
+        assert_eq!(documented(), told, "the README's table, and what is answered");
+    }
+}
+
+/// No view has the whole of a session, which is what opens it.
+#[test]
+fn no_answer_about_others_has_a_whole_session() {
+    let stage = Stage::new();
+    ends(stage.locked(1).args(["session", "begin", "--name", "ME"]), 0);
+    ends(stage.locked(1).args(["acquire", "server:a"]), 0);
+    ends(stage.locked(1).args(["-r", "server:b", "true"]), 0);
+    for words in [&["status"][..], &["history"], &["session", "list", "--all"], &["status", "--ping", "server:a"]] {
+        let answer: Value = json(stage.locked(2).args(words).arg("--json"));
+        assert!(!answer.to_string().contains(&uuid(1)), "{words:?}: {answer}");
+    }
+}
