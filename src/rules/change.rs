@@ -68,12 +68,19 @@ pub struct Classification {
 }
 
 /// What a command takes whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Tree {
     /// The directory, if it is one.
     pub path: PathBuf,
     /// Whoever takes it cannot be stopped from here.
     pub beyond: bool,
+}
+
+/// Any word may be taken for a directory: what it is called is not shown.
+impl std::fmt::Debug for Tree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tree").field("beyond", &self.beyond).finish_non_exhaustive()
+    }
 }
 
 /// A SOPS file whose plaintext a command gives out.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::book::{Glob, Rule};
 
 /// Something of this machine by which files are written on another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Sent {
     /// Everything below this, if it is a directory.
     Directory {
@@ -37,6 +37,18 @@ pub enum Sent {
     },
     /// What nobody here can look at.
     Unseen,
+}
+
+/// Any word may be taken for a file: what it is called is not shown.
+impl std::fmt::Debug for Sent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Directory { .. } => "Directory",
+            Self::List { .. } => "List",
+            Self::Commands { .. } => "Commands",
+            Self::Unseen => "Unseen",
+        })
+    }
 }
 
 /// A pattern of rsync (its manual, "PATTERN MATCHING RULES"), as exact as leaving a name out needs it: one without a slash
