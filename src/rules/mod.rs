@@ -36,7 +36,7 @@ pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Via, Write};
 pub use policy::{Canary, Follow, Keep, Policy};
 pub use set::{Said, Set};
-pub use sops::{LineEnds, hint};
+pub use sops::{LineEnds, hint, types};
 pub use sql::{bare_sql, included};
 pub use step::{Caller, STDIN, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};
