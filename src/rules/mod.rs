@@ -30,9 +30,9 @@ mod words;
 mod zones;
 
 pub use apart::{Part, apart};
-pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
+pub use book::{Book, Fault, Rotation, Rule, Safe, Said, Sound, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Via, Write};
-pub use policy::{Canary, Follow, Keep, Policy};
+pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
@@ -118,6 +118,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
     class.asks |= wants.asks;
+    class.notes.extend(wants.notes);
     class.decrypted.extend(wants.decrypted);
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
@@ -131,7 +132,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
 /// Is there a built-in rule of this name? Those for sops begin with its name and a dot.
 #[must_use]
 pub fn is_built_in(rule: &str) -> bool {
-    rule.starts_with("sops.") || Book::new().has_built_in(rule)
+    rule.starts_with("sops.") || Book::has_built_in(rule)
 }
 
 /// Do the built-in tables say anything of this program?

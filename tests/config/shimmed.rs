@@ -62,7 +62,7 @@ const SYNC: &[&str] = &["gh", "workflow", "run", "secrets-sync.yml"];
 #[test]
 fn nothing_passes_because_a_repository_says_so() {
     let place = stage();
-    let many: Vec<String> = (0..2_000).map(|at| format!("\"{at}{}\"", "x".repeat(240))).collect();
+    let many: Vec<String> = (0..500).map(|at| format!("\"{at}{}\"", "x".repeat(240))).collect();
     let many = format!("gh.workflows = [{}]", many.join(", "));
     // What its file says, a line, what is held; and what is held once it is trusted.
     let table: [(&str, &[&str], &str, &str); 21] = [

@@ -79,8 +79,8 @@ fn of_settings(context: &Context) -> Vec<String> {
         secret: String,
     }
     let Ok(settings) = run::settings_here(context) else { return Vec::new() };
-    let zones = settings.tables::<Zone>(Key::Zone).unwrap_or_default();
-    let rotations = settings.tables::<Rotation>(Key::Rotation).unwrap_or_default();
+    let zones = settings.tables::<Zone>(Key::Zone, &|_| None).unwrap_or_default();
+    let rotations = settings.tables::<Rotation>(Key::Rotation, &|_| None).unwrap_or_default();
     let zones = zones.into_iter().map(|zone| format!("zone:{}", zone.value.name));
     zones.chain(rotations.into_iter().map(|it| format!("rotation:{}", it.value.secret))).collect()
 }
