@@ -133,6 +133,8 @@ fn nothing_passes_because_a_repository_says_so() {
         repository(&place.0, settings);
         for (is_trusted, held) in [(false, untrusted), (true, trusted)] {
             let output = run(&place, is_trusted, &["-n"], line).output().expect("locked runs");
+            // What was triggered keeps its own session out as well.
+            place.0.let_leases_expire();
             let found = text(&output.stdout);
             if !output.status.success() || found.lines().last() != Some(held) {
                 let settings = &settings[..settings.len().min(200)];
