@@ -34,7 +34,7 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
-    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_none() {
+    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_empty() {
         let error = advisory::without_a_table(&format!("{}, which stays for a while after success,", plan.shown()));
         return refuse(context, &report::store_down(&error), setting::status_of(&error));
     }
