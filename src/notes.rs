@@ -126,6 +126,12 @@ impl Note {
         now_ms.saturating_sub(self.at) >= i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
     }
 
+    /// Whether what lies there was encrypted from plaintext of another place.
+    #[must_use]
+    pub fn was_carried(&self) -> bool {
+        self.origin.is_some()
+    }
+
     /// Whether it is of this file.
     #[must_use]
     pub fn is_of(&self, file: &Path) -> bool {

@@ -132,7 +132,7 @@ fn rounds_under_leases_of_their_own_are_rounds() {
         ends(&mut round(&stage, &a, plain), 0);
     });
     stage.sets(2, &a, "B1");
-    held(&|| _ = says(&mut round(&stage, &a, plain.get().expect("plaintext")), 74));
+    held(&|| drop(says(&mut round(&stage, &a, plain.get().expect("plaintext")), 74)));
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "A1", "B1"]);
 }
 

@@ -87,7 +87,7 @@ fn what_came_from_one_remote_is_pushed_to_another_without_receipts() {
     for name in ["fork", "upstream"] {
         yard.git(&["init", "-q", "--bare", &format!("../{name}.git")]);
     }
-    yard.git(&["remote", "set-url", "origin", "../fork.git"]);
+    yard.git(&["config", "url.../fork.git.pushInsteadOf", "git@host:infra"]);
     yard.git(&["remote", "add", "upstream", "../upstream.git"]);
     yard.is(&["push", "-q", "origin", "main"], None);
     // Theirs, from a machine with a store of its own.

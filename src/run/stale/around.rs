@@ -135,6 +135,7 @@ impl<'a> Around<'a> {
     fn merging(&self, repository: &Repository, seen: &Seen, from: &str, merges: bool) -> Result<Way, GitError> {
         let merge = || Way::Merge(from.to_owned());
         Ok(match self.lies(repository, seen)? {
+            Lies::Clean if merges && !seen.ours.is_detached() && repository.is_in_the_middle() => Way::EndFirst,
             Lies::Clean if merges && !seen.ours.is_detached() => merge(),
             Lies::Clean | Lies::Kept => Way::Checkout(from.to_owned()),
             Lies::Own => commit_here(repository, merge()),

@@ -63,6 +63,11 @@ impl<'a> Plaintext<'a> {
         notes.into_iter().max_by_key(|note| note.at).or_else(any)
     }
 
+    /// What lies at the source was encrypted there from plaintext whose base is noted.
+    pub(super) fn is_carried(&self) -> bool {
+        self.by_source().is_some_and(|note| note.was_carried())
+    }
+
     fn of_session(&self, notes: Vec<Note>) -> Vec<Note> {
         notes.into_iter().filter(|note| note.session == self.job.owner.session).collect()
     }
@@ -110,7 +115,7 @@ impl<'a> Plaintext<'a> {
             }
         }
         let anew = self.is_made_here() && self.by_source().is_none();
-        if (encrypted && !anew) || self.own().is_some() {
+        if !anew && (encrypted || self.own().is_some()) {
             let plaintext = self.source.as_deref().filter(|_| !in_place);
             self.notes.made(self.job.owner.session, self.file, plaintext, version);
         }

@@ -17,12 +17,14 @@ pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Fou
     if at_hand.is_none() {
         return look.of_file(content);
     }
-    if let Some(source) = look.file.write.asked.source.as_deref().and_then(sops_content)
+    let plaintext = Plaintext::of(look.job, look.file);
+    // What was encrypted aside is of the version that its plaintext was read from, whatever lay there before.
+    if !plaintext.is_carried()
+        && let Some(source) = look.file.write.asked.source.as_deref().and_then(sops_content)
         && let Some(found) = known(look, &source, at_hand.as_ref())?
     {
         return Ok(found);
     }
-    let plaintext = Plaintext::of(look.job, look.file);
     let own = plaintext.own();
     let head = look.head.clone().flatten();
     let version = own.as_ref().map(|note| note.version.clone()).or_else(|| head.clone());

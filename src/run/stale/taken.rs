@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::canary::{self, Kind};
+use crate::git::Repository;
 use crate::lineage::Base;
 use crate::report::Refusal;
 use crate::store::StoredReceipt;
@@ -30,7 +31,9 @@ pub fn taken(
     }
     let Some((base, content)) = made_from(context, host, at_hand, chain) else { return Ok(None) };
     let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
-    if at_hand.version.is_none_or(|version| !is_known(version)) && is_known(&base) {
+    // In the middle of a merge it is being made from both sides.
+    let merged = at_hand.target.repository.as_ref().is_some_and(Repository::is_in_the_middle);
+    if !merged && at_hand.version.is_none_or(|version| !is_known(version)) && is_known(&base) {
         let under = AtHand { content: content.as_deref(), version: Some(&base), base: Base::Under, ..*at_hand };
         if let Some(refusal) = would_lose(context, host, &under, chain) {
             return Err(refusal);

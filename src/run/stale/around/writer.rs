@@ -178,8 +178,11 @@ impl Around<'_> {
             Way::FetchAndCheckout { remote: remote.clone(), from }
         };
         Ok(match self.lies(repository, seen)? {
-            Lies::Clean if !seen.ours.is_detached() => pull(diverged),
-            Lies::Clean | Lies::Kept => checkout(),
+            Lies::Clean if seen.ours.is_detached() => checkout(),
+            // git pulls nothing in the middle of a merge.
+            Lies::Clean if repository.is_in_the_middle() => Way::EndFirst,
+            Lies::Clean => pull(diverged),
+            Lies::Kept => checkout(),
             Lies::Own => commit_here(repository, pull(true)),
             Lies::Plain if seen.ours.is_detached() => Way::PutAside(Box::new(checkout())),
             Lies::Plain => Way::PutAside(Box::new(pull(diverged))),
