@@ -588,7 +588,7 @@ declare
   above uuid[] := '{}';
   link uuid := within_grant;
 begin
-  while link is not null and link <> all (above) and cardinality(above) < 64 loop
+  while link is not null and link <> all (above) and cardinality(above) < 512 loop
     above := above || link;
     select x.within_grant into link from (
       select l.within_grant from "locked".leases l where l.grant_id = link and l.within_grant is not null
@@ -2495,6 +2495,33 @@ begin
   for callable in select p.oid::regprocedure as signature from pg_proc p
                    where p.pronamespace = '"locked"'::regnamespace and p.proname ~ '_v[0-9]+$' loop
     execute format('grant execute on function %s to locked_client', callable.signature);
+  end loop;
+end $body$;
+
+-- Who works past the functions works past the protocol: nobody changes a table, and nobody reads one, which has whole names of
+-- sessions and hashes of keys. What was granted on views to look at stays.
+do $body$
+declare
+  extra record;
+begin
+  for extra in
+    select c.oid::regclass as relation, a.privilege_type as privilege, a.grantee::regrole as grantee, c.relkind = 'S' as sequence
+      from pg_class c cross join lateral aclexplode(c.relacl) a
+     where c.relnamespace = '"locked"'::regnamespace and a.grantee not in (0, c.relowner)
+       and (c.relkind in ('r', 'p', 'S')
+            or c.relname in ('live', 'history', 'waiting', 'waited', 'chain') and a.privilege_type <> 'SELECT')
+    union
+    select c.oid::regclass, a.privilege_type, a.grantee::regrole, false
+      from pg_class c join pg_attribute k on k.attrelid = c.oid cross join lateral aclexplode(k.attacl) a
+     where c.relnamespace = '"locked"'::regnamespace and a.grantee not in (0, c.relowner) and c.relkind in ('r', 'p') loop
+    execute format('revoke %s on %s %s from %s cascade', extra.privilege,
+                   case when extra.sequence then 'sequence' else 'table' end, extra.relation, extra.grantee);
+  end loop;
+  for extra in
+    select a.privilege_type as privilege, a.grantee::regrole as grantee
+      from pg_namespace n cross join lateral aclexplode(n.nspacl) a
+     where n.nspname = 'locked' and a.grantee not in (0, n.nspowner) and a.privilege_type <> 'USAGE' loop
+    execute format('revoke %s on schema "locked" from %s cascade', extra.privilege, extra.grantee);
   end loop;
 end $body$;
 

@@ -154,7 +154,7 @@ fn prove(
 
 fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Result<&'static str, Exit> {
     if matches!(canary::sniff(content), Kind::Plain) {
-        let next = format!("locked sops encrypt -i {shown}");
+        let next = format!("locked sops encrypt -i{} {shown}", crate::rules::types(&target.path));
         return Err(cannot(shown, "it is no SOPS file", &next, exit::QUARANTINED));
     }
     let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };

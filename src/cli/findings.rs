@@ -1,6 +1,8 @@
 //! The words for what git is about to take in and should not, or has taken in.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -10,7 +12,8 @@ use crate::canary::{self, Fault};
 use crate::exit;
 use crate::git::{Repository, path_from};
 use crate::report::Refusal;
-use crate::terms::shell_quote;
+use crate::rules;
+use crate::terms::{ResourceName, shell_quote};
 
 /// So many files are named in a line to type.
 const NAMED: usize = 10;
@@ -38,7 +41,8 @@ pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str, root: Optio
         0 => String::new(),
         more => format!("; {more} more to see to"),
     };
-    let (retry, next) = step(&worst.wrong, &typed(&worst.path, below), &paths, worst.commit.as_deref(), work);
+    let types = rules::types(Path::new(OsStr::from_bytes(&worst.path)));
+    let (retry, next) = step(&worst.wrong, (&typed(&worst.path, below), &types), &paths, worst.commit.as_deref(), work);
     let refusal = Refusal {
         word: "BLOCKED",
         what: format!("{}{of} cannot be {deed}: {}", worst.shown(), worst.wrong),
@@ -67,8 +71,14 @@ fn why(wrong: &Wrong) -> &'static str {
     }
 }
 
-/// Whether to try again, and the line to type.
-fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>, work: Work) -> (String, String) {
+/// Whether to try again, and the line to type. `path` can be pasted; beside it are the options by which sops knows its format, where the name does not tell it.
+fn step(
+    wrong: &Wrong,
+    (path, types): (&str, &str),
+    alike: &[String],
+    commit: Option<&str>,
+    work: Work,
+) -> (String, String) {
     let after = || "yes, after the next step".to_owned();
     if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unheld(_) | Wrong::Unseen)) {
         return ("no, not with this commit".to_owned(), format!("git show {} -- {path}", short(commit)));
@@ -77,14 +87,23 @@ fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>, work:
         // The working tree has gone on: only what is staged is wrong.
         Wrong::Bad(fault) if work == Work::Sound => match fault {
             Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_) => {
-                (after(), format!("locked sops updatekeys -y {path} && git add {path}"))
+                let input = types.split(" --output-type").next().unwrap_or_default();
+                (after(), format!("locked sops updatekeys -y{input} {path} && git add {path}"))
             }
             _ => (after(), format!("git add {path}")),
         },
-        Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i {path} && git add {path}")),
+        Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i{types} {path} && git add {path}")),
         Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
-            (format!("yes; {}", fault.advice()), format!("locked sops updatekeys -y {path} && git add {path}"))
+            (format!("yes; {}", fault.advice()), {
+                let input = types.split(" --output-type").next().unwrap_or_default();
+                format!("locked sops updatekeys -y{input} {path} && git add {path}")
+            })
         }
+        // A new file that was never filled has no version to come back to.
+        Wrong::Bad(fault @ Fault::Empty) => (
+            format!("yes; {}", fault.advice()),
+            format!("locked restore {path} && git add {path}  # if it is new: git rm --cached {path}"),
+        ),
         Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
         Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
         Wrong::Unlocked => {
@@ -93,9 +112,9 @@ fn step(wrong: &Wrong, path: &str, alike: &[String], commit: Option<&str>, work:
             (after(), format!("locked adopt {named}{stage}"))
         }
         Wrong::Stale { .. } => (after(), format!("git show HEAD -- {path}")),
-        Wrong::Zone(name) => (after(), format!("locked acquire zone:{name}")),
+        Wrong::Zone(name) => (after(), format!("locked acquire {}", zone(name))),
         // A commit that is made under it has another time.
-        Wrong::Unheld(name) => (after(), format!("locked acquire zone:{name} && git commit --amend --no-edit")),
+        Wrong::Unheld(name) => (after(), format!("locked acquire {} && git commit --amend --no-edit", zone(name))),
         Wrong::Unseen => (after(), "git fetch --refetch --no-filter".to_owned()),
     }
 }
@@ -130,6 +149,10 @@ impl Work {
             _ => Self::Same,
         }
     }
+}
+
+fn zone(name: &str) -> ResourceName {
+    ResourceName::of("zone", name.as_bytes())
 }
 
 /// A path as it is typed from where the caller stands.

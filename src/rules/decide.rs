@@ -17,7 +17,7 @@ use super::grammar;
 use super::policy::Policy;
 use super::step::Step;
 use super::wanted::{Claim, Filling};
-use super::{Command, Decrypted, Write, sops};
+use super::{Command, Decrypted, Tree, Write, sops};
 
 /// What one command wants.
 #[derive(Debug, Default)]
@@ -44,10 +44,14 @@ pub(super) struct Wants {
     pub(super) asks: bool,
     /// Its effect goes on when it is stopped.
     pub(super) elsewhere: bool,
+    /// What it takes whole.
+    pub(super) trees: Vec<Tree>,
     /// What it decrypts.
     pub(super) decrypted: Vec<Decrypted>,
     /// A rule decided, and the name is one that only run time knows.
     pub(super) unnamed: bool,
+    /// A rule decided, and a word that could be a name may be the value of an option that nobody knows.
+    pub(super) doubtful: bool,
 }
 
 /// Decides about one command.
@@ -65,8 +69,8 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
     for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
-        let Some(caught) = fits(rule, step, &line, &wants.touched, command) else {
-            wants.unnamed |= may_match(rule, step, &line, command);
+        let Some(caught) = fits(rule, step, &line, &wants.touched, (book, command)) else {
+            wants.unnamed |= may_match(rule, step, &line, (book, command));
             continue;
         };
         if rule.subcommand.is_some() {
@@ -78,6 +82,8 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
     }
     // Words that only run time knows stand before the sub-command, or instead of it.
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
+    let guessed = line.is_guessed || step.is_guessed;
+    wants.doubtful |= guessed && (!wants.claims.is_empty() || (line.is_cut && has_rules()));
     wants.unnamed |= line.is_unsure && (!wants.claims.is_empty() || (line.is_cut && has_rules()));
     wants
 }

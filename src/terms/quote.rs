@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 /// line end, which that would drop, comes as `$'\x0a'`, as `bash` and `zsh` have it.
 #[must_use]
 pub fn shell_quote(bytes: &[u8]) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=:@,%".contains(byte);
-    if !bytes.is_empty() && bytes.iter().all(plain) {
+    if !bytes.is_empty() && bytes.iter().all(|&byte| is_plain(byte)) {
         return bytes.iter().map(|&byte| char::from(byte)).collect();
     }
     match std::str::from_utf8(bytes) {
@@ -17,6 +16,49 @@ pub fn shell_quote(bytes: &[u8]) -> String {
         _ if bytes.ends_with(b"\n") => ansi(bytes),
         _ => printed(bytes),
     }
+}
+
+/// Every shell takes it as it is, wherever in a word it stands.
+pub(super) fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"/._-+=:@,%".contains(&byte)
+}
+
+/// Would a shell take the text for one word, and do nothing about it? So does what [`shell_quote`] makes; of a text that came
+/// from elsewhere nobody knows before it is asked here.
+#[must_use]
+pub fn is_one_word(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = match (first, after) {
+            (b'"', [b'$', b'(', b'p', b'r', b'i', b'n', b't', b'f', b' ', b'\'', inside @ ..]) => {
+                match inside.iter().position(|&byte| byte == b'\'').map(|end| &inside[end + 1..]) {
+                    Some([b')', b'"', after @ ..]) => after,
+                    _ => return false,
+                }
+            }
+            (b'\'', inside) => match inside.iter().position(|&byte| byte == b'\'') {
+                Some(end) => &inside[end + 1..],
+                None => return false,
+            },
+            (b'$', [b'\'', inside @ ..]) => match end_of_ansi(inside) {
+                Some(end) => &inside[end + 1..],
+                None => return false,
+            },
+            (b'\\', [b'\'', after @ ..]) => after,
+            (byte, after) if is_plain(*byte) => after,
+            _ => return false,
+        };
+    }
+    !text.is_empty()
+}
+
+/// Where the quote stands that ends `$'…`.
+fn end_of_ansi(inside: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while *inside.get(at)? != b'\'' {
+        at += if inside[at] == b'\\' { 2 } else { 1 };
+    }
+    Some(at)
 }
 
 fn prints(character: char) -> bool {
@@ -68,6 +110,10 @@ mod tests {
             ("\u{202e}x".as_bytes(), r#""$(printf '\342\200\256x')""#),
         ] {
             assert_eq!(shell_quote(bytes), shown);
+            assert!(is_one_word(shown), "{shown}");
+        }
+        for odd in ["", "a b", "$(x)", "`x`", "'a", "$'a\\'", "a'b'$(x)", "'a'\\", "a;b", "~", "\u{e9}"] {
+            assert!(!is_one_word(odd), "{odd}");
         }
         // Any shell reads it as it was.
         for bytes in [&b"a\x1b[2J"[..], b"\xff x", b"100%\\'\n-", b"it's"] {

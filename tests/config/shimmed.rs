@@ -93,8 +93,9 @@ fn nothing_passes_because_a_repository_says_so() {
             "container:shop",
             "",
         ),
-        ("[[program]]\nname = \"docker\"", DOWN, "container:shop", ""),
-        ("[[program]]\nname = [\"new\", \"docker\"]", DOWN, "container:shop", ""),
+        // Without docker's own table nobody knows what -p is, and then it names no project.
+        ("[[program]]\nname = \"docker\"", DOWN, "container:shop", "container:work"),
+        ("[[program]]\nname = [\"new\", \"docker\"]", DOWN, "container:shop", "container:work"),
         ("[[program]]\nname = \"n8nctl\"\nvalues = [\"-v\"]", &["n8nctl", "-v", "prod"], "container:n8n", ""),
         ("[[program]]\nname = \"other\"\nvalues = [\"-v\"]", &["other", "-v", "prod-db"], "server:db", ""),
         ("[[writer]]\nprogram = \"tee\"\nfiles = \"{--none}\"", &["tee", "MEMORY.md"], "zone:MEMORY", "zone:MEMORY"),

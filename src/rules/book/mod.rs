@@ -144,6 +144,15 @@ impl Book {
         built_in::DIVISIONS.iter().any(|division| division.programs.contains(&program))
     }
 
+    /// Whether any table says anything of this program.
+    pub(super) fn has(&self, program: &str) -> bool {
+        let names = |several: &Several| several.has(program);
+        Self::knows(program)
+            || self.own.program.iter().any(|own| names(&own.name))
+            || self.own.launcher.iter().any(|own| names(&own.program))
+            || self.own.rule.iter().any(|own| own.program.as_ref().is_some_and(names))
+    }
+
     /// The built-in tables as they are written.
     #[must_use]
     pub fn built_in() -> String {

@@ -27,18 +27,24 @@ pub struct Rule {
     /// Options that are all given: `"-i|--in-place"`, `"--type=*.env"`.
     #[serde(default)]
     pub option: Several,
-    /// Options with which the command changes nothing, each by itself.
+    /// Options with which the command changes nothing, each by itself: `"-n|--dry-run"`, `"--dry-run={client,server}"`.
     #[serde(default)]
     pub unless: Several,
     /// Globs for operands: one operand fits one of them.
     #[serde(default)]
     pub args: Vec<Glob>,
+    /// Globs for the first operand, with which the rule is not about it.
+    #[serde(default)]
+    pub unless_first: Vec<Glob>,
     /// Regular expressions for operands; what their named groups catch can be used in `resource`.
     #[serde(default, rename = "match")]
     pub matches: Vec<Expression>,
     /// The same for everything that is said: operands, values of options, and what stands on standard input.
     #[serde(default)]
     pub text: Vec<Expression>,
+    /// The same for the SQL that it is told, without comments and texts in quotes.
+    #[serde(default)]
+    pub sql: Vec<Expression>,
     /// Variables that are set: `NAME`, or `NAME=GLOB`.
     #[serde(default)]
     pub env: Several,
@@ -48,9 +54,14 @@ pub struct Rule {
     /// Globs for the files that it writes.
     #[serde(default)]
     pub writes: Vec<Glob>,
+    /// Globs for those of them that do not count.
+    #[serde(default)]
+    pub unless_writes: Vec<Glob>,
     /// Where the command runs.
     #[serde(default)]
     pub on: Place,
+    /// Files that say what it does (`{--compose-file}`): zones look at what stands in them.
+    pub uses: Option<Template>,
     /// What is held; several are held together.
     #[serde(default)]
     pub resource: Templates,
@@ -212,6 +223,13 @@ impl KeepText {
 }
 
 impl Rule {
+    /// Whether writing this file is what it is about.
+    #[must_use]
+    pub fn is_about(&self, path: &std::ffi::OsStr) -> bool {
+        let fits = |globs: &[Glob]| globs.iter().any(|glob| glob.fits_path(path));
+        fits(&self.writes) && !fits(&self.unless_writes)
+    }
+
     /// On what terms it holds.
     #[must_use]
     pub fn policy(&self) -> Policy {
