@@ -90,6 +90,8 @@ pub struct Decrypted {
     pub file: PathBuf,
     /// The file that the plaintext goes to; none where that is no file that is known.
     pub plaintext: Option<PathBuf>,
+    /// A program is run with it, and need not keep anything of it.
+    pub runs: bool,
 }
 
 /// One command of a line, as zones look at it.

@@ -42,6 +42,7 @@ mod times;
 mod trust;
 mod used;
 mod way;
+mod witness;
 mod workflows;
 
 pub use account::Account;
@@ -64,7 +65,7 @@ pub use settings::{
     layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, settings_or_fault, tell_ignored,
 };
 pub use spool::{Hold as ForcedHold, Waiting, note_hold, waiting};
-pub use stale::{AtHand, Standing, standing};
+pub use stale::{AtHand, taken, would_lose};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
