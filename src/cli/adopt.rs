@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
+use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
 use crate::holder::ProcFs;
@@ -17,7 +18,7 @@ use crate::lineage::Base;
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, AtHand, Before, Context, Standing};
+use crate::run::{self, AtHand, Before, Context, Keepers, Standing};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
@@ -83,7 +84,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let path = context.invocation.cwd.join(file);
     // Before opening: a pipe would keep us waiting.
     if !std::fs::metadata(&path).is_ok_and(|found| found.is_file()) {
-        return Err(cannot(shown, "there is no such file", "name a file that is there", exit::USAGE));
+        return Err(cannot(shown, "there is no such file", &format!("ls -l {shown}"), exit::USAGE));
     }
     let target =
         Namer::new(Local::Make, &env).heeding(&said).name(&path).map_err(|error| run::refuse_unnamed(&error))?;
@@ -91,7 +92,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let roots = target.worktree();
     let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
     let mut store = run::open_store(context, &state, &setting).map_err(|error| down(&error))?;
-    let (request, granted) = lease(context, options, &target, &state, store.as_mut())?;
+    let (request, granted) = lease(context, options, &target, (&state, &setting), store.as_mut())?;
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
     let proven = prove(context, options, &target, shown, &state, store.as_mut());
     let receipts = proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()).into_iter().collect();
@@ -161,7 +162,9 @@ fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Resu
     match canary::look(&sample, &run::arbiter(context, None)) {
         Verdict::Sound => Ok("sound"),
         Verdict::Unverified(_) => Ok("unverified"),
-        Verdict::OpenEdit => Err(cannot(shown, "it is plaintext", "encrypt it first", exit::QUARANTINED)),
+        Verdict::OpenEdit => {
+            Err(cannot(shown, "it is plaintext", &format!("locked sops encrypt -i {shown}"), exit::QUARANTINED))
+        }
         Verdict::Bad(fault) => {
             Err(cannot(shown, &fault.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
         }
@@ -184,7 +187,7 @@ fn lease(
     context: &Context,
     options: &RunOptions,
     target: &Target,
-    state: &StateDir,
+    (state, setting): (&StateDir, &StoreSetting),
     store: &mut dyn Store,
 ) -> Result<(Request, Granted), Exit> {
     let settings = run::settings_of(context, target.worktree())?;
@@ -208,7 +211,8 @@ fn lease(
             Ok((request, granted))
         }
         Obtained::Busy(busy) => {
-            let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms());
+            let renewed = run::renewed_for(&Keepers::of(state, setting), &settings, &busy);
+            let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms(), renewed);
             Err(refuse(&refusal, options.conflict_exit_code.map_or(exit::BUSY, i32::from)))
         }
         Obtained::Quarantined(busy) => {

@@ -170,9 +170,14 @@ fn where_nothing_lasts_it_is_refused_before_anything_is_held() {
     let said = says(inside.env("LOCKED_SESSION", session_name(1)), 64);
     assert!(said.starts_with("REFUSED: server:a server:b cannot be kept alive from here\n"), "{said}");
     assert!(
-        said.ends_with("next:  put it in front of all the work: locked -r server:a -r server:b COMMAND\n"),
+        said.ends_with(
+            "retry: no; without --keep-alive yes, and locked renew from time to time\n\
+             next:  put it in front of all the work: locked -r server:a -r server:b COMMAND\n"
+        ),
         "{said}"
     );
+    let said = says(inside.env_remove("LOCKED_SESSION"), 64);
+    assert!(said.contains("retry: no; nor without --keep-alive, unless LOCKED_SESSION names the session\n"), "{said}");
     assert_eq!(stage.status().len(), 0);
 }
 
