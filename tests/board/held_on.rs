@@ -196,7 +196,7 @@ fn a_command_that_nothing_names_is_told_so() {
 #[test]
 fn what_is_not_held_any_more_says_why() {
     let stage = Stage::new();
-    silent(stage.locked(1).args(["acquire", "server:a", "--ttl", "500ms"]));
+    silent(stage.locked(1).args(["acquire", "server:a", "--ttl", "1s"]));
     stage.world.has_expired("server:a");
     let said = says(stage.locked(1).args(["check", "server:a"]), 77);
     assert!(said.starts_with("REFUSED: server:a is this session's, but its time has run out"), "{said}");
