@@ -31,6 +31,20 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// The same, and what was said besides: words that others have left for this session.
+    pub fn and(self, said: &[String]) -> Self {
+        if said.is_empty() {
+            return self;
+        }
+        let more = said.join("\n");
+        match self {
+            Self::Tool(Judgement::Pass) => Self::Tool(Judgement::Told(more)),
+            Self::Tool(Judgement::Told(text)) => Self::Tool(Judgement::Told(format!("{text}\n{more}"))),
+            Self::Tool(deny @ Judgement::Deny(_)) => Self::Tool(deny),
+            Self::Start(text) => Self::Start(format!("{text}\n{more}")),
+        }
+    }
+
     /// The JSON on standard output; none where nothing is said.
     #[must_use]
     pub fn json(&self) -> Option<Value> {

@@ -19,9 +19,13 @@ fn plaintext_is_edited_by_the_session_that_opened_it_and_by_nobody_else() {
     let why = bench.denied(2, "Edit", &edit);
     assert!(why.contains("sops:x is held by") && why.contains("(claude@"), "{why}");
     bench.write("secrets/x.yaml", &bench.read("secrets/x.yaml").replace("one", "three"));
-    // The end of a session leaves no plaintext to the next one.
+    // The end of a session leaves no plaintext to the next one; the rest is given back.
+    bench.passes(1, "Edit", &json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"}));
+    ends(bench.locked_by(1).args(["acquire", "server:web-1"]), 0);
+    assert_eq!(bench.world.status().len(), 3);
     bench.end(1);
-    assert_eq!(bench.world.status().len(), 1, "an open edit is not given back");
+    let held = bench.world.status();
+    assert_eq!(held.iter().map(|it| &it["resource"]).collect::<Vec<_>>(), ["sops:x"], "an open edit is not given back");
     ends(bench.locked_by(1).args(["sops", "encrypt", "-i", "secrets/x.yaml"]), 0);
     assert_eq!(bench.world.decrypted(&bench.path("secrets/x.yaml"), "yaml"), "A: three\nB: two\n");
     assert!(bench.denied(1, "Edit", &edit).contains("is encrypted"));
@@ -76,6 +80,11 @@ fn a_zone_is_one_agents_until_it_gives_it_back_or_ends() {
     let line = json!({"command": "sed -i s/a/b/ db/roles.sql"});
     assert_eq!(bench.passes(1, "Bash", &line), "");
     assert!(bench.denied(2, "Bash", &line).starts_with("BLOCKED: "));
+    // What others have to say about it is told with the next edit.
+    let ping = ["status", "--ping", "zone:DB_GRANTS", "--message", "I need it for the release"];
+    ends(bench.locked_by(2).args(ping), 0);
+    let told = bench.passes(1, "Edit", &edit);
+    assert!(told.contains("about zone:DB_GRANTS") && told.ends_with(": I need it for the release"), "{told}");
     // Under a command of its own session it may write as well.
     ends(bench.locked_by(1).args(["release", "zone:DB_GRANTS"]), 0);
     assert!(bench.passes(2, "Edit", &edit).contains("holds zone:DB_GRANTS"));

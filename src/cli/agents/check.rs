@@ -40,7 +40,8 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &CheckCallVer
     };
     let context = during(context, agent, &call);
     let (answer, said) = report::overhear(|| answered(&context, options, &call));
-    let answer = unless_bypassed(&context, &call, answer.unwrap_or_else(|_| refused(&call, &said)));
+    let answer = answer.map_or_else(|_| refused(&call, &said), |answer| answer.map(|answer| answer.and(&said)));
+    let answer = unless_bypassed(&context, &call, answer);
     match answer.and_then(|answer| answer.json()) {
         Some(answer) => print(&answer.to_string()),
         None => Exit::OK,

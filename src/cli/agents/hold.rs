@@ -38,6 +38,7 @@ pub(super) fn own(world: &mut World<'_>, resources: &[Resource]) -> Result<Vec<L
 
 /// Sees to it that this session holds all of them. The answer is what is to be known of it, if it is new.
 pub(super) fn hold(world: &mut World<'_>, options: &RunOptions, wanted: Wanted<'_>) -> Result<Option<String>, Exit> {
+    crate::cli::session::hear(world.store.as_mut(), world.session.id);
     let own = own(world, &wanted.resources)?;
     let resting: Vec<Resource> = own.iter().filter(|lease| lease.pid.is_none()).map(|it| it.resource.clone()).collect();
     let mut missing = wanted.resources;

@@ -14,12 +14,13 @@ use crate::exit::Exit;
 use crate::run::{self, Context, env_of};
 use crate::shims::{self, Folder};
 use crate::state::StateDir;
+use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Settlement};
 use crate::terms::shell_quote;
 
 use super::around::EXPORTED_FOR;
 use crate::cli::RunOptions;
 use crate::cli::verbs::EndVerb;
-use crate::cli::world::World;
+use crate::cli::world::{CALL, World};
 
 /// Exports the session, and says who else is there.
 pub(super) fn start(context: &Context, call: &Call) -> Result<String, Exit> {
@@ -60,6 +61,7 @@ fn board(context: &Context) -> Result<String, Exit> {
     } else {
         let mut world = World::open(context, context.session)?;
         lines.insert(1, format!("This session is {} ({}).", world.session.id, world.session.label));
+        crate::cli::session::hear(world.store.as_mut(), world.session.id);
         let (board, others) = crate::cli::session::shown(&mut world)?;
         lines.push(if others { board } else { "Nobody else is active.".to_owned() });
     }
@@ -70,11 +72,24 @@ fn board(context: &Context) -> Result<String, Exit> {
     Ok(lines.join("\n"))
 }
 
-/// Gives back what the session holds, and takes it off the board. Nothing is waited for: the agent is about to be gone.
+/// Gives back what the session holds, and takes it off the board. Nothing is waited for: the agent is about to be gone. A command
+/// that runs on and a file that is plaintext keep their leases, and nothing else.
 pub(super) fn end(context: &Context, options: &RunOptions) -> Result<(), Exit> {
     let Some(state) = StateDir::existing(&env_of(context)).ok().flatten() else { return Ok(()) };
     let mut world = World::open(context, context.session)?;
-    agents::forget_export(&state, world.session.id);
+    let session = world.session.id;
+    agents::forget_export(&state, session);
+    let live = world.store.leases(None, CALL).map_err(|error| world.down(&error))?;
+    let rests = |lease: &&LeaseView| {
+        let good = lease.explicit && lease.pid.is_none() && lease.state == LeaseState::Held;
+        lease.session == session && good && run::plaintext_of(&lease.files).is_none()
+    };
+    for lease in live.iter().filter(rests) {
+        let holding = Holding::Session { session, resources: vec![lease.resource.clone()] };
+        let settlement = Settlement::whole(Ending::Release(Ended::Completed), Vec::new());
+        // What was taken meanwhile is not ours to give back.
+        let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+    }
     let verb = EndVerb { wait: Some(Duration::ZERO), no_wait: true, json: false };
     crate::cli::session::finish(&mut world, options, &verb).map(drop)
 }
