@@ -56,9 +56,8 @@ pub(super) fn with(
     }
     let opened = setting_of(context).and_then(|setting| {
         let standby = run::standby(context, &setting).map_err(|error| down(&error))?;
-        let standby = match standby {
-            Some(standby) => standby,
-            None => return Err(refuse(&nothing_lasts(verb, names_itself(context, options)), exit::USAGE)),
+        let Some(standby) = standby else {
+            return Err(refuse(&nothing_lasts(verb, names_itself(context, options)), exit::USAGE));
         };
         Ok((World::open_at(context, options.session.map(SessionId), setting)?, standby))
     });
