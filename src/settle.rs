@@ -315,6 +315,15 @@ pub fn is_of_open_edit(reason: &str) -> bool {
     reason.ends_with(OPEN_EDIT)
 }
 
+/// Whether a lease is kept because what its command set off may still go on, by its reason.
+#[must_use]
+pub fn is_of_what_goes_on(reason: &str) -> bool {
+    reason.ends_with(GOES_ON)
+}
+
+/// How the reason ends of what was set off elsewhere.
+const GOES_ON: &str = " may still be running";
+
 fn unverified(findings: &[Finding]) -> Option<Telling> {
     findings.iter().find_map(|finding| match &finding.verdict {
         Some(Verdict::Unverified(why)) => Some(Telling::Unverified { shown: finding.shown.clone(), why: why.clone() }),

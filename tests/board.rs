@@ -5,6 +5,7 @@ mod agents;
 mod answers;
 mod compat;
 mod figures;
+mod held_on;
 mod helpers;
 mod keeping;
 mod kept;

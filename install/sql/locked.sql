@@ -1500,7 +1500,8 @@ begin
         gone := found;
       end if;
     end if;
-    if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
+    -- Who keeps a hold alive in a session's name says which hold it is.
+    if l.id is null or (by_grant is not null and w.token is null) or w.token <> l.token then
       live := null;
       return;
     end if;
@@ -1533,18 +1534,24 @@ begin
   end if;
 end $body$;
 
--- A full TTL from now for every row; what does not expire stays so. An expired row that nobody took goes on.
+-- A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. An
+-- expired row that nobody took goes on. By a session with tokens: somebody keeps its hold alive, and that is no sign of it.
 create or replace function "locked".renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
 language plpgsql volatile as $body$
 declare
   h record;
+  in_its_name boolean;
 begin
   select * into h from "locked".hold(grant_id, key, session, resources);
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
+  in_its_name := session is not null and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
   update "locked".leases l
-     set renewed_at = h.t, expires_at = case when l.expires_at is not null then h.t + "locked".span(l.ttl_ms) end
+     set renewed_at = case when in_its_name then l.renewed_at else h.t end,
+         expires_at = case when l.expires_at is null then null
+                           when l.state = 'kept' then greatest(l.expires_at, h.t + "locked".span(l.ttl_ms))
+                           else h.t + "locked".span(l.ttl_ms) end
    where l.id in (select x.id from unnest(h.live) x);
   return jsonb_build_object('answer', 'renewed', 'lasts_ms', (select min(l.ttl_ms) from unnest(h.live) l));
 end $body$;
@@ -2142,8 +2149,8 @@ begin
   return jsonb_build_object('answer', case when told = '[]' then 'nothing' else 'revoked' end, 'leases', told);
 end $body$;
 
--- A session goes: its places in the queue, its holds, and what was kept for it. What runs, is in quarantine, or is an edit
--- that nobody closed stays, and is named.
+-- A session goes: its places in the queue, its holds, and what was kept for it. What runs, is in quarantine, is an edit that
+-- nobody closed, or waits for what a command set off elsewhere stays, and is named.
 create or replace function "locked".end_session_v1(session uuid) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
 declare
@@ -2165,7 +2172,9 @@ begin
   for l in select x.* from "locked".leases x where x.session = end_session_v1.session and x.ended_at is null order by x.name, x.scope loop
     why := case when l.state = 'quarantined' then 'quarantined'
                 when not "locked".rests(l) then 'running'
-                when l.explicit and l.files <> '[]' then 'open edit' end;
+                when l.explicit and l.files <> '[]' then 'open edit'
+                -- What its command set off elsewhere does not end with the session.
+                when l.state = 'kept' and l.expires_at > t and l.reason like '% may still be running' then 'may still be running' end;
     if why is not null then
       stayed := stayed || jsonb_build_object('name', l.name, 'scope', l.scope, 'because', why);
       continue;
@@ -2261,11 +2270,27 @@ end $body$;
 
 create or replace function "locked".hear_v1(session uuid) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  t timestamptz := "locked".clock();
 begin
+  update "locked".sessions s set seen_at = t
+   where s.session = hear_v1.session and s.ended_at is null and s.seen_at <= t - interval '1 second';
   if not exists (select 1 from "locked".words w where w.session = hear_v1.session) then
     return '[]';
   end if;
   return "locked".heard(hear_v1.session);
+end $body$;
+
+-- The requests that stand in line and are not silent, the oldest first.
+create or replace function "locked".waiting_v1() returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := "locked".clock();
+begin
+  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'resources', (
+        select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'scope', r.scope) order by r.name, r.scope), '[]')
+          from "locked".ticket_resources r where r.ticket = k.id)) order by k.id), '[]')
+    from "locked".tickets k where k.refreshed_at + k.silence_ms * interval '1 millisecond' >= t);
 end $body$;
 
 -- Counts. Those of what has happened only grow: what was pruned stays counted.

@@ -49,7 +49,8 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         }
         let keeper = keep_alive::begin(world, standby, &request, &granted, (sent, lasts))?;
         super::duty::tell(world, &request.resources);
-        Ok(said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref()))
+        let exit = said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref());
+        Ok(given_back_unsaid(world, &request.resources, &granted, exit))
     })
 }
 
@@ -85,7 +86,9 @@ pub(super) fn granted(
         }
         Obtained::Busy(busy) => {
             let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-            Err(refuse(&report::busy(&busy, &names(&request.resources).join(" "), world.now_ms()), status))
+            let renewed = run::renewed_for(&world.keepers(), &world.settings, &busy);
+            let wanted = names(&request.resources).join(" ");
+            Err(refuse(&report::busy(&busy, &wanted, world.now_ms(), renewed), status))
         }
         Obtained::Quarantined(busy) => {
             let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
@@ -151,6 +154,31 @@ pub(super) fn ask<T>(
     let obtained = how(request.clone(), &mut asker);
     waiting.done();
     obtained.map_err(|error| super::world::down(&error))
+}
+
+/// Nobody was told what was granted: who does not know of it does not give it back.
+pub(super) fn given_back_unsaid(world: &mut World<'_>, resources: &[Resource], granted: &Granted, exit: Exit) -> Exit {
+    if exit == Exit::OK {
+        return exit;
+    }
+    let fresh: Vec<Resource> = resources.iter().filter(|it| !granted.adopted.contains(it)).cloned().collect();
+    let before: Vec<Resource> = resources.iter().filter(|it| granted.adopted.contains(it)).cloned().collect();
+    let session = world.session.id;
+    let holding = Holding::Session { session, resources: fresh.clone() };
+    let note = Some("nobody could be told that it was acquired".to_owned());
+    let settlement = Settlement::whole(Ending::Release(Ended::Failed), Vec::new()).noting(note);
+    if !fresh.is_empty() {
+        world.keepers().relieve(session, &fresh);
+        let what = match world.store.settle(&holding, &settlement, CALL) {
+            Ok(_) => "is given back, since nobody was told of it",
+            Err(_) => "was acquired, and could not be given back: it runs out by itself",
+        };
+        report::say(&format!("locked: {} {what}", names(&fresh).join(" ")));
+    }
+    if !before.is_empty() {
+        report::say(&format!("locked: {} is held as before", names(&before).join(" ")));
+    }
+    exit
 }
 
 fn said(

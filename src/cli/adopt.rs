@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::canary::{self, Expect, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
+use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
 use crate::holder::ProcFs;
@@ -17,7 +18,7 @@ use crate::lineage::Base;
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, AtHand, Before, Context};
+use crate::run::{self, AtHand, Before, Context, Keepers};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
@@ -91,7 +92,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let roots = target.worktree();
     let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
     let mut store = run::open_store(context, &state, &setting).map_err(|error| down(&error))?;
-    let (request, granted) = lease(context, options, &target, &state, store.as_mut())?;
+    let (request, granted) = lease(context, options, &target, (&state, &setting), store.as_mut())?;
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
     let proven = prove(context, options, &target, shown, &state, store.as_mut());
     let receipts = proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()).into_iter().collect();
@@ -187,7 +188,7 @@ fn lease(
     context: &Context,
     options: &RunOptions,
     target: &Target,
-    state: &StateDir,
+    (state, setting): (&StateDir, &StoreSetting),
     store: &mut dyn Store,
 ) -> Result<(Request, Granted), Exit> {
     let settings = run::settings_of(context, target.worktree())?;
@@ -211,7 +212,8 @@ fn lease(
             Ok((request, granted))
         }
         Obtained::Busy(busy) => {
-            let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms());
+            let renewed = run::renewed_for(&Keepers::of(state, setting), &settings, &busy);
+            let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms(), renewed);
             Err(refuse(&refusal, options.conflict_exit_code.map_or(exit::BUSY, i32::from)))
         }
         Obtained::Quarantined(busy) => {

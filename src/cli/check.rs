@@ -12,7 +12,7 @@ use crate::terms::{FencingToken, Issue, Resource, ResourceName};
 
 use super::RunOptions;
 use super::front::refuse;
-use super::held::{answer, names, not_ours};
+use super::held::{answer, names, not_ours, not_ours_under};
 use super::rotation;
 use super::verbs::Check;
 use super::world::{CALL, World};
@@ -45,7 +45,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             .cloned()
             .collect();
         if !missing.is_empty() {
-            return Err(not_ours(world, &missing));
+            return Err(not_ours_under(world, &missing, verb.token.map(FencingToken)));
         }
         let wanted = names(&resources).join(" ");
         let against = issue.as_ref().and_then(|issue| rotation::against(context, issue, &wanted, "do not write"));

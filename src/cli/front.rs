@@ -218,7 +218,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
             |named| super::explain::explain(&context, &named, &options, &verb.command, verb.json),
         ),
         Verb::Status(verb) => super::status::status(&context, &line.options, verb),
-        Verb::History(verb) => super::history::history(&context, verb),
+        Verb::History(verb) => super::history::history(&context, &line.options, verb),
         Verb::Acquire(verb) => super::acquire::acquire(&context, &line.options, verb),
         Verb::Renew(verb) => super::held::renew(&context, &line.options, verb),
         Verb::Release(verb) => super::held::release(&context, &line.options, verb),

@@ -1,6 +1,8 @@
 //! `locked renew` and `locked release`: what this session holds without a running command.
 #![forbid(unsafe_code)]
 
+mod fate;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,8 +13,8 @@ use crate::holder::ProcFs;
 use crate::report;
 use crate::rules;
 use crate::run::{self, Context};
-use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Renewal, Settlement};
-use crate::terms::{Resource, SessionId};
+use crate::store::{Ended, Ending, HistoryFilter, Holding, LeaseState, LeaseView, Release, Renewal, Settlement};
+use crate::terms::{FencingToken, Resource, SessionId};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -20,6 +22,7 @@ use super::out::print;
 use super::rotation;
 use super::verbs::{Named, ReleaseVerb};
 use super::world::World;
+use fate::Fate;
 
 const CALL: Duration = Duration::from_secs(10);
 
@@ -106,35 +109,39 @@ pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
     }
 }
 
-/// Says who has what this session does not hold.
+/// Says who has what this session does not hold, or what has become of its own.
 pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
+    not_ours_under(world, resources, None)
+}
+
+/// The same where a token was named under which it was to be held.
+pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], token: Option<FencingToken>) -> Exit {
     let live = world.store.leases(Some(resources), CALL).unwrap_or_default();
-    if let Some(refusal) = rotation::not_ours(world, resources, &live) {
-        return refuse(&refusal, exit::LOST);
-    }
     let session: SessionId = world.session.id;
-    let is_held = |resource: &&Resource| {
-        live.iter().any(|lease| lease.resource == **resource && lease.session == session && lease.pid.is_none())
-    };
-    let missing: Vec<Resource> = resources.iter().filter(|resource| !is_held(resource)).cloned().collect();
-    // None is missing when what was missing came meanwhile.
-    let missing = if missing.is_empty() { resources.to_vec() } else { missing };
-    let other = live.iter().find(|lease| lease.session != session || lease.pid.is_some());
-    let what = match other {
-        Some(lease) if lease.session == session => {
-            format!("{} is held by a running command of this session", lease.resource)
+    let mut fates = resources.iter().map(|resource| {
+        let name = Some(resource.name.to_string());
+        let filter = HistoryFilter { name, ..HistoryFilter::default() };
+        let past = world.store.history(&filter, CALL).unwrap_or_default();
+        let was = past.into_iter().find(|past| past.resource == *resource && past.session == session);
+        fate::of(resource, session, token, live.iter().find(|lease| lease.resource == *resource), was.as_ref())
+    });
+    let wanted = names(resources).join(" ");
+    let Fate { what, next } = fates.find_map(|fate| fate).unwrap_or_else(|| {
+        // It came back between the two questions.
+        Fate {
+            what: format!("{wanted} was not this session's a moment ago"),
+            next: Some(format!("locked check {wanted}")),
         }
-        Some(lease) => {
-            format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation)
-        }
-        None => format!("this session ({session}) holds no lease of {}", names(&missing).join(" ")),
-    };
+    });
+    if resources.iter().any(|resource| resource.name.is_rotation()) {
+        return refuse(&report::rotation_not_ours(what, &wanted), exit::LOST);
+    }
     let refusal = report::Refusal {
         word: "REFUSED",
         what,
         why: "only the session that holds a lease can renew or release it; all of them or none".to_owned(),
-        retry: "no".to_owned(),
-        next: format!("locked status {}", names(&missing).join(" ")),
+        retry: if next.is_some() { "yes, after the next step" } else { "no" }.to_owned(),
+        next: next.unwrap_or_else(|| format!("locked status {wanted}")),
     };
     refuse(&refusal, exit::LOST)
 }

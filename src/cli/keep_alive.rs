@@ -56,7 +56,9 @@ pub(super) fn with(
     }
     let opened = setting_of(context).and_then(|setting| {
         let standby = run::standby(context, &setting).map_err(|error| down(&error))?;
-        let standby = standby.ok_or_else(|| refuse(&nothing_lasts(verb), exit::USAGE))?;
+        let Some(standby) = standby else {
+            return Err(refuse(&nothing_lasts(verb, names_itself(context, options)), exit::USAGE));
+        };
         Ok((World::open_at(context, options.session.map(SessionId), setting)?, standby))
     });
     opened.and_then(|(mut world, standby)| work(&mut world, Some(standby))).unwrap_or_else(|exit| exit)
@@ -81,7 +83,9 @@ pub(super) fn begin(
     };
     let most = world.settings.length(Key::MaxHold).unwrap_or(Holds::default().max_hold);
     let (anchor, program) = (standby.anchor.pid, standby.anchor.program.clone());
-    let kept = Kept { session, label, resources: request.resources.clone(), sent, lasts, most };
+    let kept = Kept { session, label, tokens: granted.tokens.clone(), sent, lasts, most };
+    // The keeper renews at once, and a store may have one connection for each of us.
+    world.store.hang_up();
     match standby.begin(&kept) {
         Ok(pid) => Ok(Some(Keeper { pid, anchor, program, most })),
         Err(why) => {
@@ -97,7 +101,15 @@ pub(super) fn begin(
     }
 }
 
-fn nothing_lasts(verb: &Acquire) -> Refusal {
+/// Whether a later command could release what this one acquires.
+fn names_itself(context: &Context, options: &RunOptions) -> bool {
+    let settings = run::settings_here(context).ok();
+    let session = settings.and_then(|settings| run::session(context, options.session.map(SessionId), &settings).ok());
+    session.is_some_and(|session| session.for_explicit().is_ok())
+}
+
+/// `named`: something names the session.
+fn nothing_lasts(verb: &Acquire, named: bool) -> Refusal {
     let wanted = verb.resources.iter().map(ToString::to_string).collect::<Vec<_>>();
     let options = wanted.iter().map(|name| format!("-r {name}")).collect::<Vec<_>>().join(" ");
     Refusal {
@@ -106,7 +118,11 @@ fn nothing_lasts(verb: &Acquire) -> Refusal {
         why: "above this command are only shells and launchers, up to cron, sshd, a terminal or the first process: none of \
               them is known to outlive it, and to end with the work"
             .to_owned(),
-        retry: "no; without --keep-alive yes".to_owned(),
+        retry: match named {
+            true => "no; without --keep-alive yes, and locked renew from time to time",
+            false => "no; nor without --keep-alive, unless LOCKED_SESSION names the session",
+        }
+        .to_owned(),
         next: format!("put it in front of all the work: locked {options} COMMAND"),
     }
 }

@@ -1,5 +1,5 @@
-//! What the verbs do besides where a resource is a rotation: what is held along with it, what speaks against its end, and
-//! what is said when it is nobody's of ours.
+//! What the verbs do besides where a resource is a rotation: what is held along with it, and what speaks against its
+//! end.
 #![forbid(unsafe_code)]
 
 use serde_json::json;
@@ -9,11 +9,9 @@ use crate::naming::{Local, Namer};
 use crate::plan;
 use crate::report::{self, Refusal, Voice};
 use crate::run::{self, Context, IssueState, env_of};
-use crate::store::{Ended, HistoryFilter, LeaseView};
 use crate::terms::{Issue, Resource};
 
 use super::front::refuse;
-use super::held::names;
 use super::out::print;
 use super::verbs::ReleaseVerb;
 use super::world::{CALL, World};
@@ -92,47 +90,4 @@ pub(super) fn against(context: &Context, issue: &Issue, resources: &str, then: &
         IssueState::Closed => Some((report::issue_closed(issue, resources, then), exit::ISSUE_CLOSED)),
         IssueState::Unknown(why) => Some((report::issue_unknown(issue, &why, then), exit::ISSUE_UNKNOWN)),
     }
-}
-
-/// A rotation that is not this session's: whose it is, or what has become of ours.
-pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource], live: &[LeaseView]) -> Option<Refusal> {
-    let rotation = resources.iter().find(|resource| resource.name.is_rotation())?;
-    let session = world.session.id;
-    let now = live.iter().find(|lease| lease.resource == *rotation);
-    let name = Some(rotation.name.to_string());
-    let past = world.store.history(&HistoryFilter { name, ..HistoryFilter::default() }, CALL).unwrap_or_default();
-    let was = past.iter().find(|past| past.resource == *rotation && past.session == session);
-    let what = match (now, was) {
-        (Some(lease), _) if lease.session == session => {
-            format!("{rotation} is this session's, but not as it must be: {}", state(lease))
-        }
-        (Some(lease), None) => {
-            format!("{rotation} is held by {} ({}), {}", lease.session, lease.label, lease.operation)
-        }
-        (Some(lease), Some(was)) => format!(
-            "{rotation} is held by {} ({}) now; this session's ended as {}{}",
-            lease.session,
-            lease.label,
-            was.ended_as.as_str(),
-            because(was.note.as_deref())
-        ),
-        (None, Some(was)) if was.ended_as != Ended::Completed => format!(
-            "{rotation} is not this session's any more: it ended as {}{}",
-            was.ended_as.as_str(),
-            because(was.note.as_deref())
-        ),
-        (None, _) => format!("this session ({session}) holds no lease of {}", names(resources).join(" ")),
-    };
-    Some(report::rotation_not_ours(what, &names(resources).join(" ")))
-}
-
-fn state(lease: &LeaseView) -> String {
-    match lease.pid {
-        Some(_) => format!("a command of it runs ({})", lease.operation),
-        None => format!("{}, under the token {}", lease.state.as_str(), lease.token),
-    }
-}
-
-fn because(note: Option<&str>) -> String {
-    note.map(|note| format!(" ({note})")).unwrap_or_default()
 }

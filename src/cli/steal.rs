@@ -12,10 +12,10 @@ use crate::lease::{self, Patience};
 use crate::report::{self, Refusal, clock_time};
 use crate::run::{self, Context};
 use crate::store::{Became, Claim, Granted, LeaseState, LeaseView, Theft, Victim};
-use crate::terms::{Resource, SessionId, show_duration};
+use crate::terms::{Resource, SessionId, shell_quote, show_duration};
 
 use super::RunOptions;
-use super::acquire::{ask, confirmed, granted, request};
+use super::acquire::{ask, confirmed, given_back_unsaid, granted, request};
 use super::front::refuse;
 use super::held::answer;
 use super::verbs::Steal;
@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_secs(10);
 pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Exit {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if verb.approved_by.is_none() && !terminal {
-        return refuse(&nobody_to_ask(), exit::USAGE);
+        return refuse(&nobody_to_ask(verb), exit::USAGE);
     }
     World::with(context, options, |world| {
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
@@ -58,7 +58,8 @@ pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Ex
         if verb.now {
             stolen.victims.iter().filter(|victim| victim.became == Became::Free).for_each(warn);
         }
-        Ok(said(verb.json, &granted, &stolen.victims, lasts))
+        let exit = said(verb.json, &granted, &stolen.victims, lasts);
+        Ok(given_back_unsaid(world, &request.resources, &granted, exit))
     })
 }
 
@@ -99,13 +100,15 @@ fn says_yes(live: &[LeaseView], now: bool) -> bool {
     read.is_ok() && ["y", "yes"].contains(&said.trim().to_lowercase().as_str())
 }
 
-fn nobody_to_ask() -> Refusal {
+fn nobody_to_ask(verb: &Steal) -> Refusal {
+    let wanted = verb.resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let now = if verb.now { " --now" } else { "" };
     Refusal {
         word: "REFUSED",
         what: "nobody is here who could be asked whether a lease may be taken from its holder".to_owned(),
         why: "standard input or standard error is no terminal; nothing was taken".to_owned(),
-        retry: "yes, when a person has agreed".to_owned(),
-        next: "say who, with --approved-by NAME".to_owned(),
+        retry: "yes, when a person has agreed, with their name".to_owned(),
+        next: format!("locked steal {wanted}{now} --reason {} --approved-by NAME", shell_quote(verb.reason.as_bytes())),
     }
 }
 
@@ -122,7 +125,7 @@ fn our_own(lease: &LeaseView) -> Refusal {
         why: "only what another session holds is stolen; nothing was taken".to_owned(),
         retry: "no".to_owned(),
         next: match runs {
-            true => "let that command end, or stop it".to_owned(),
+            true => format!("locked status {}", lease.resource),
             false => format!("locked release {}", lease.resource),
         },
     }

@@ -62,8 +62,8 @@ fn upkeep(store: &mut dyn Store) -> Result<&mut dyn Upkeep, Exit> {
             word: "REFUSED",
             what: "this store has no ledger to look after".to_owned(),
             why: "the advisory store keeps nothing but locks of the server's sessions".to_owned(),
-            retry: "no".to_owned(),
-            next: "set a store with a ledger: postgres://… without advisory, or none".to_owned(),
+            retry: "no, not before another store is set: postgres://… without advisory, or none".to_owned(),
+            next: "locked config show store".to_owned(),
         };
         refuse(&refusal, exit::USAGE)
     })
@@ -123,6 +123,9 @@ fn print_sql(context: &Context, verb: &PrintSqlVerb) -> Result<Exit, Exit> {
     }
     let of = |given: &Option<Scope>, kind: &str| match given {
         Some(scope) => Ok(scope.clone()),
+        None if kind == "sops" && run::root_around(&context.invocation.cwd).is_none() => {
+            Err(refuse(&no_repository(), exit::USAGE))
+        }
         None => scoped(context, &[ResourceName::of(kind, b"any")], Local::Make).map(|mut of| of.remove(0).scope),
     };
     let before = Before {
@@ -131,6 +134,18 @@ fn print_sql(context: &Context, verb: &PrintSqlVerb) -> Result<Exit, Exit> {
         containers: of(&verb.containers, "container")?,
     };
     Ok(print(schema.compat(&before).trim_end()))
+}
+
+/// The old tables had no scopes: what they locked is one repository's, which only that repository or a person can name.
+fn no_repository() -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: "no repository is here whose sops:, rotation: and zone: the old tables could mean".to_owned(),
+        why: "with any other scope the old helper and locked would not exclude each other; nothing was printed"
+            .to_owned(),
+        retry: "yes, in the repository, or with --scope as `locked status --json` shows it there".to_owned(),
+        next: "locked store print-sql --compat --scope github.com/acme/infra".to_owned(),
+    }
 }
 
 fn prune(context: &Context, verb: &PruneVerb) -> Result<Exit, Exit> {

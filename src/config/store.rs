@@ -31,6 +31,9 @@ pub struct StoreSetting {
     pub advisory: bool,
     /// What the advisory store does when the server cannot be reached.
     pub on_unreachable: OnUnreachable,
+    /// The directory from which the address and the variables of PostgreSQL name files: who opens the store later may work
+    /// in another. Empty: the one that the process is in.
+    pub from: PathBuf,
 }
 
 impl StoreSetting {
@@ -178,6 +181,7 @@ fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<
         ssh: None,
         advisory: store.advisory,
         on_unreachable,
+        from: PathBuf::new(),
     }))
 }
 

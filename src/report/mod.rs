@@ -11,7 +11,7 @@ mod waiting;
 mod word;
 
 pub use agent::{ByHand, by_hand, left_bad, unseen};
-pub use refusal::{Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
+pub use refusal::{NAMELESS, Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
 pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{

@@ -34,9 +34,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Somebody else holds it, or asked before us.
+/// What is added where nothing tells whose a command is, as when its shell has ended before it was looked for.
+pub const NAMELESS: &str =
+    "; nothing names this command's session (LOCKED_SESSION would), so what you hold is in its way too";
+
+/// Somebody else holds it, or asked before us. `renewed`: the first in the way is renewed in the background, and for how
+/// long at most.
 #[must_use]
-pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
+pub fn busy(busy: &Busy, wanted: &str, now_ms: i64, renewed: Option<Duration>) -> Refusal {
     if busy.deadlock {
         return deadlock(busy, wanted);
     }
@@ -59,8 +64,13 @@ pub fn busy(busy: &Busy, wanted: &str, now_ms: i64) -> Refusal {
     Refusal {
         word: "BLOCKED",
         what: format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
-        why: format!("{}{}, place {place} in the queue, {}", since(lease), too_early(lease), free_by(lease, now_ms)),
-        retry: retry(lease),
+        why: format!(
+            "{}{}, place {place} in the queue, {}",
+            since(lease),
+            too_early(lease),
+            free_by(lease, now_ms, renewed)
+        ),
+        retry: retry(lease, renewed),
         next: next(lease, std::io::stderr().is_terminal()),
     }
 }
@@ -89,9 +99,14 @@ fn deadlock(busy: &Busy, wanted: &str) -> Refusal {
         word: "BLOCKED",
         what: format!("waiting for {wanted} would deadlock"),
         why: format!("{wanted}{holder}"),
-        retry: "yes, from outside of the command that holds the other lease".to_owned(),
-        next: "take all of them at once, with -r for each, before the outer command".to_owned(),
+        retry: "yes, all of them at once, around the outer command".to_owned(),
+        next: format!("locked {} COMMAND", options(wanted)),
     }
+}
+
+/// These names as options of a command.
+fn options(wanted: &str) -> String {
+    wanted.split(' ').map(|name| format!("-r {name}")).collect::<Vec<_>>().join(" ")
 }
 
 fn since(lease: &LeaseView) -> String {
@@ -118,19 +133,23 @@ fn too_early(lease: &LeaseView) -> &'static str {
     }
 }
 
-fn free_by(lease: &LeaseView, now_ms: i64) -> String {
+fn free_by(lease: &LeaseView, now_ms: i64, renewed: Option<Duration>) -> String {
+    let at = |left: Duration| clock_time(now_ms.saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX)));
     match lease.expires_in {
         _ if asks(lease) => "free when a person has said that it is stale".to_owned(),
         Some(_) if lease.ask => "free when its holder is done".to_owned(),
-        Some(left) => {
-            let at = now_ms.saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX));
-            format!("free by {} at the latest", clock_time(at))
+        Some(_) if renewed.is_some() => {
+            let most = renewed.unwrap_or_default();
+            format!("renewed in the background while its session lives, for {} at most", rough_span(most))
         }
+        // Nobody is there who would have to end with a command.
+        Some(left) if lease.explicit => format!("free by {} unless its session renews it", at(left)),
+        Some(left) => format!("free by {} at the latest", at(left)),
         None => "without an end".to_owned(),
     }
 }
 
-fn retry(lease: &LeaseView) -> String {
+fn retry(lease: &LeaseView, renewed: Option<Duration>) -> String {
     let short = Duration::from_secs(5);
     match (lease.state, lease.explicit, lease.expires_in) {
         _ if asks(lease) => "no, not before a person has said so".to_owned(),
@@ -141,7 +160,10 @@ fn retry(lease: &LeaseView) -> String {
         (_, true, Some(_)) if lease.ask => "yes, when its session releases it".to_owned(),
         (LeaseState::Remote, _, Some(left)) => format!("yes, in {}", rough_span(left)),
         (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
-        (_, true, Some(left)) => format!("yes, in {} at the latest, or when its session releases it", rough_span(left)),
+        (_, true, Some(_)) if renewed.is_some() => "yes, when its session releases it or ends".to_owned(),
+        (_, true, Some(left)) => {
+            format!("yes, in {} unless its session renews it, or when it releases it", rough_span(left))
+        }
         (_, _, Some(left)) => format!("yes, in about {}", rough_span(left.clamp(Duration::from_secs(1), short))),
         _ => "yes, when its session releases it".to_owned(),
     }

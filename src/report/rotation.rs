@@ -12,8 +12,8 @@ pub fn issue_closed(issue: &Issue, resources: &str, then: &str) -> Refusal {
         word: "REFUSED",
         what: format!("{issue} is closed"),
         why: format!("who closed it may have done this already, and a second new value would replace theirs; {then}"),
-        retry: "no, not for this issue".to_owned(),
-        next: reconcile(resources),
+        retry: format!("no, not for this issue; {RECONCILED} before any write"),
+        next: look(resources),
     }
 }
 
@@ -36,8 +36,8 @@ pub fn lost_before(resources: &str) -> Refusal {
         word: "LOST",
         what: format!("{resources} was taken by somebody else before the program was started"),
         why: "the last look before it came too late; nothing was run".to_owned(),
-        retry: "no, not before you have seen what they did".to_owned(),
-        next: reconcile(resources),
+        retry: format!("no; first see what they did, and {RECONCILED}"),
+        next: look(resources),
     }
 }
 
@@ -49,8 +49,8 @@ pub fn rotation_not_ours(what: String, resources: &str) -> Refusal {
         what,
         why: "a write now would replace the value that somebody else has made or is about to make; do not write"
             .to_owned(),
-        retry: "no, not before you have seen what they did".to_owned(),
-        next: reconcile(resources),
+        retry: format!("no; first see what they did, and {RECONCILED}"),
+        next: look(resources),
     }
 }
 
@@ -83,9 +83,21 @@ pub fn listed(names: &[String]) -> String {
     }
 }
 
-/// The next step when two may have made a value.
+/// The next step, as a line to be pasted.
+fn look(resources: &str) -> String {
+    format!("locked history {}", rotation_of(resources))
+}
+
+fn rotation_of(resources: &str) -> &str {
+    resources.split(' ').find(|name| name.starts_with("rotation:")).unwrap_or(resources)
+}
+
+/// What must come before another try.
+const RECONCILED: &str = "compare the live value with the one in the files (reconcile)";
+
+/// The next step when two may have made a value, in words for people.
 #[must_use]
 pub fn reconcile(resources: &str) -> String {
-    let first = resources.split(' ').find(|name| name.starts_with("rotation:")).unwrap_or(resources);
+    let first = rotation_of(resources);
     format!("reconcile: locked history {first}; compare the live value with the one in the files before any write")
 }

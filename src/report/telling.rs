@@ -158,8 +158,9 @@ pub fn editor_loop(operation: &str) -> String {
         word: "STOPPED",
         what: format!("{operation}: its editor was started again and again"),
         why: "what it saved is not valid, and nobody answers sops' question: standard input is no terminal".to_owned(),
-        retry: "no, not with this editor".to_owned(),
-        next: "use `sops set`, or save valid content; sops may have left its plaintext in TMPDIR".to_owned(),
+        retry: "no, not with this editor, unless it saves valid content; sops may have left its plaintext in TMPDIR"
+            .to_owned(),
+        next: "locked sops set FILE '[\"KEY\"]' '\"value\"'".to_owned(),
     }
     .to_string()
 }

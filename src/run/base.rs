@@ -152,7 +152,7 @@ fn moved(job: &Job<'_>) -> Option<Refusal> {
         what: format!("{spelled} leads to another file now than when the lease was asked for"),
         why: "a link to it was changed while this command waited; nothing was run".to_owned(),
         retry: "yes, at once".to_owned(),
-        next: "run the command again".to_owned(),
+        next: format!("ls -l {spelled}"),
     })
 }
 
@@ -173,8 +173,8 @@ pub(super) fn redirected(job: &Job<'_>, before: &mut [Before]) -> Result<Option<
                 what: format!("{shown} was written by somebody else after the shell had emptied it for this command"),
                 why: "its content is no version that locked knows, so it is not overwritten; nothing was run"
                     .to_owned(),
-                retry: "no".to_owned(),
-                next: format!("look at {shown}, then use --output {shown} instead of a redirection"),
+                retry: format!("yes, after a look at it, with --output {shown} instead of a redirection"),
+                next: format!("ls -l {shown}"),
             }));
         }
         let emptied = std::fs::OpenOptions::new().write(true).open(&file.target.path).and_then(|file| file.set_len(0));

@@ -23,7 +23,7 @@ use super::duty::{KeeperDuty, Words};
 use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
-use super::{Context, Options, arbiter, files, forced, loose, on_lost, recheck, retry_witness, setting};
+use super::{Context, Keepers, Options, arbiter, files, forced, loose, on_lost, recheck, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -68,6 +68,7 @@ fn attempt(
         copies: state.copies()?,
         owner: owner(context, options, plan, &session, &state),
         anchor: anchor(&session),
+        nameless: session.source == Source::Unanchored,
         grant,
         key: LeaseKey::random().map_err(|error| StoreError::Failed(error.to_string()))?,
         arbiter: arbiter::arbiter(context, Some(&order.program)),
@@ -151,7 +152,12 @@ fn under_watch(
         Obtained::Busy(busy) => {
             wrapper.dismiss();
             job.context.account.in_the_way(&busy);
-            let refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms());
+            let keepers = Keepers::of(job.state, &job.store);
+            let renewed = super::keepers::renewed_for(&keepers, &job.options.settings, &busy);
+            let mut refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms(), renewed);
+            if job.nameless {
+                refusal.why.push_str(report::NAMELESS);
+            }
             Ok(refuse(job.context, &refusal, job.options.conflict_status).into())
         }
         Obtained::Quarantined(busy) => {

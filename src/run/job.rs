@@ -30,6 +30,8 @@ pub(super) struct Job<'a> {
     pub(super) owner: Owner,
     /// The process that stands for the session, where one does: its id and when it was forked.
     pub(super) anchor: Option<(u32, u64)>,
+    /// Nothing that lasts names the session.
+    pub(super) nameless: bool,
     pub(super) grant: GrantId,
     pub(super) key: LeaseKey,
     pub(super) arbiter: Arbiter,

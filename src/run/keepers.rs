@@ -1,7 +1,11 @@
 //! Who keeps what a session holds between commands alive, as this machine knows it: one post for each lease.
 #![forbid(unsafe_code)]
 
-use crate::config::StoreSetting;
+use std::time::Duration;
+
+use crate::config::{Key, Settings, StoreSetting};
+use crate::lease::Busy;
+use crate::settle::Holds;
 use crate::state::{self, Post, StateDir};
 use crate::store::{self, LeaseView, StoreError};
 use crate::terms::{Digest, Resource, SessionId};
@@ -49,4 +53,12 @@ impl<'a> Keepers<'a> {
         let text = format!("{} {} {} {}", self.store, session.whole(), resource.scope.0, resource.name);
         Digest::of(text.as_bytes()).as_str()[..32].to_owned()
     }
+}
+
+/// For how long at most the first lease in the way is renewed in the background, where a process of this machine does that.
+#[must_use]
+pub fn renewed_for(keepers: &Keepers<'_>, settings: &Settings, busy: &Busy) -> Option<Duration> {
+    let lease = &busy.blockers.first()?.lease;
+    keepers.keeper_of(lease)?;
+    Some(settings.length(Key::MaxHold).unwrap_or(Holds::default().max_hold))
 }

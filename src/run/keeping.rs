@@ -1,9 +1,10 @@
 //! `acquire --keep-alive`: a process of its own renews what the session holds between its commands, by the wrapper's
-//! heartbeat, for as long as the session's anchor lives and `max_hold` at most. It holds by the session's word alone, so
-//! what the session's commands adopt and hand back meanwhile stays kept, and what the session gives back, or what is taken
-//! from it, does not.
+//! heartbeat, for as long as the session's anchor lives and `max_hold` at most. It holds by the session's word and the tokens
+//! of what was granted, which it follows through the adoptions of the session's commands: so what they hand back stays kept,
+//! and what the session gives back, or what is taken from it, does not, whoever holds it next.
 #![forbid(unsafe_code)]
 
+mod line;
 mod watch;
 
 use std::os::fd::AsRawFd as _;
@@ -12,16 +13,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Moment;
-use crate::config::{Address, StoreSetting};
+use crate::config::StoreSetting;
 use crate::holder::{self, ProcFs, Process};
 use crate::invocation;
 use crate::state::StateDir;
 use crate::store::StoreError;
 use crate::supervise::{self, Alone, Place};
-use crate::terms::{Resource, SessionId, Times};
+use crate::terms::{FencingToken, Resource, SessionId, Times};
 
 use super::{Context, Keepers, env_of};
-use watch::Watch;
+use watch::{Hold, Watch};
 
 /// What was granted, told to the keeper.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,8 +31,8 @@ pub struct Kept {
     pub session: SessionId,
     /// What people call it.
     pub label: String,
-    /// What it holds.
-    pub resources: Vec<Resource>,
+    /// What it holds, under which tokens.
+    pub tokens: Vec<(Resource, FencingToken)>,
     /// When the renew was sent that confirmed it.
     pub sent: Moment,
     /// For how long it lasts without another.
@@ -86,40 +87,29 @@ fn take<'a>(
     let kept: Kept = serde_json::from_str(words).map_err(|error| error.to_string())?;
     let state = StateDir::open(&env_of(context)).map_err(|error| error.to_string())?;
     let keepers = Keepers::of(&state, setting);
-    let mut posts = Vec::new();
-    for resource in kept.resources {
+    let mut holds = Vec::new();
+    for (resource, token) in kept.tokens {
         let post = keepers.take(kept.session, &resource).map_err(|error| error.to_string())?;
-        posts.push((resource, post));
+        holds.push(Hold { resource, token, post });
     }
     let times = Times::new(Some(kept.lasts), None, None, None).map_err(|error| error.to_string())?;
-    let watched = posts.iter().map(|(_, post)| post.path().to_owned()).collect();
-    let keep = posts.iter().map(|(_, post)| post.file().as_raw_fd()).collect();
+    let watched = holds.iter().map(|hold| hold.post.path().to_owned()).collect();
+    let keep = holds.iter().map(|hold| hold.post.file().as_raw_fd()).collect();
     let anchored = (anchor.pid, anchor.started);
     let keeping = Watch {
         context,
         clock: context.clock.clone(),
-        setting: from_anywhere(setting.clone()),
+        setting: setting.clone(),
         store: None,
         session: kept.session,
         label: kept.label,
         anchor: format!("{} ({})", anchor.program, anchor.pid),
         most: kept.most,
         lasts: kept.lasts,
+        host_id: state.host_id(context.clock.as_ref()),
         state,
-        posts,
+        holds,
     };
     let (sent, lasts, most) = (kept.sent, kept.lasts, kept.most);
     Ok(Place { keeping, anchor: anchored, times, sent, lasts, most, watched, keep })
-}
-
-/// The keeper works in another directory.
-fn from_anywhere(mut setting: StoreSetting) -> StoreSetting {
-    if let Address::Text(text) = &setting.address
-        && let Some(file) = text.strip_prefix("sqlite:").filter(|file| !file.is_empty())
-        && let Ok(absolute) = std::path::absolute(file)
-        && let Some(absolute) = absolute.to_str()
-    {
-        setting.address = Address::Text(format!("sqlite:{absolute}"));
-    }
-    setting
 }

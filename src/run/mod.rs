@@ -54,7 +54,7 @@ pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use forced::answers as force_answers;
 pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
-pub use keepers::Keepers;
+pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
 pub use litter::sweep_all;
 pub use options::Options;

@@ -31,9 +31,11 @@ pub struct Tools<'a> {
 /// [`StoreError::NoWay`] when sops is not there or does not give the address out; [`StoreError::Misnamed`] when what it
 /// gives out is none.
 pub fn complete(mut setting: StoreSetting, tools: &Tools<'_>) -> Result<StoreSetting, StoreError> {
+    // Order: before a keeper leaves this directory.
+    setting.from = tools.cwd.to_owned();
     if setting.via.is_some() {
         // Whoever opens the store says it when there is none.
-        setting.ssh = (tools.real)("ssh");
+        setting.ssh = (tools.real)("ssh").map(|ssh| tools.cwd.join(ssh));
     }
     if let Address::InSops { file, key } = &setting.address {
         setting.address = Address::Text(from_sops(file, key, tools)?);

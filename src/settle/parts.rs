@@ -9,7 +9,7 @@ use crate::rules::Keep;
 use crate::store::{Ended, Ending};
 use crate::terms::Resource;
 
-use super::{Decision, Facts, HOLD_FOR, Telling};
+use super::{Decision, Facts, GOES_ON, HOLD_FOR, Telling};
 
 /// Why a part is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,10 +53,10 @@ fn may_go_on(resources: &[Resource]) -> String {
     let workflow = |resource: &Resource| Some(resource.name.as_str().strip_prefix("workflow:")?.to_owned());
     let workflows: Option<Vec<String>> = resources.iter().map(workflow).collect();
     match workflows {
-        Some(names) => format!("{} was triggered and may still be running", names.join(" ")),
+        Some(names) => format!("{} was triggered and{GOES_ON}", names.join(" ")),
         None => {
             let names: Vec<_> = resources.iter().map(ToString::to_string).collect();
-            format!("what was started on {} may still be running", names.join(" "))
+            format!("what was started on {}{GOES_ON}", names.join(" "))
         }
     }
 }

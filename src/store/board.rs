@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::terms::SessionId;
+use crate::terms::{Resource, SessionId};
 
 use super::{Ended, StoreError};
 
@@ -47,12 +47,25 @@ pub struct SessionView {
     pub host: String,
     /// Wall clock, ms since 1970, for showing.
     pub began_at: i64,
-    /// When it was last heard of: its beginning, or a grant, a renew or an end of a lease of its. Wall clock, for showing.
+    /// When it was last heard of: its beginning, a grant, a renew or an end of a lease of its, or a verb of its that asked for
+    /// words. What was renewed in its name between commands does not count. Wall clock, for showing.
     pub seen_at: i64,
     /// How long ago that was, by the store's clock.
     pub idle: Duration,
     /// When it ended, if it has.
     pub ended_at: Option<i64>,
+}
+
+/// A session that was heard of so short a time ago is not noted anew.
+pub(super) const SEEN_ANEW: Duration = Duration::from_secs(1);
+
+/// A request that stands in line, as views show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitView {
+    /// Short session and label.
+    pub holder: String,
+    /// What it waits for, sorted.
+    pub resources: Vec<Resource>,
 }
 
 /// A word for who holds something.
@@ -130,11 +143,17 @@ pub trait Board {
     /// The store could not answer.
     fn leave_word(&mut self, to: SessionId, word: &Word, limit: Duration) -> Result<(), StoreError>;
 
-    /// The words that wait for a session. They are heard with that, and not told again.
+    /// The words that wait for a session. They are heard with that, and not told again; and the session has been heard of.
     ///
     /// # Errors
     /// The store could not answer.
     fn hear(&mut self, session: SessionId, limit: Duration) -> Result<Vec<Word>, StoreError>;
+
+    /// The requests that stand in line and are not silent, the oldest first.
+    ///
+    /// # Errors
+    /// The store could not answer; a schema of before cannot.
+    fn waiting(&mut self, limit: Duration) -> Result<Vec<WaitView>, StoreError>;
 
     /// Counts.
     ///

@@ -35,7 +35,7 @@ pub fn exposure(setting: &StoreSetting, env: &dyn Fn(&str) -> Option<OsString>) 
         Address::Text(text) if !is_of_a_server(text) => return Exposure::Sheltered,
         Address::Text(text) => text,
     };
-    let Ok(address) = address::read(text, &Machine::new(env)) else { return Exposure::Unknown };
+    let Ok(address) = address::read(text, &Machine::new(env).from(&setting.from)) else { return Exposure::Unknown };
     if setting.via.is_some() || address.endpoints.iter().all(is_here) {
         return Exposure::Sheltered;
     }

@@ -28,7 +28,7 @@ mod view;
 
 pub use advisory::AdvisoryStore;
 pub use answer::{Acquisition, Ahead, Blocker, Granted, Release, Renewal, Unsettled};
-pub use board::{Begun, Board, Figures, SessionView, WORDS, Word};
+pub use board::{Begun, Board, Figures, SessionView, WORDS, WaitView, Word};
 pub(crate) use door::{printable, shown};
 pub use duty::Discharge;
 pub use error::StoreError;
@@ -105,8 +105,8 @@ pub trait Store {
     /// The store could not answer; nothing was granted unless a read-back by grant id says otherwise.
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError>;
 
-    /// Gives every resource of the holding a full TTL from now, whether it had expired or not, if nobody took it. Any
-    /// lost is all lost.
+    /// Gives every resource of the holding a full TTL from now, whether it had expired or not, if nobody took it; what is kept
+    /// for longer than that is not kept for less. Any lost is all lost.
     ///
     /// # Errors
     /// The store could not answer; the holder goes on until its own deadline.

@@ -96,10 +96,15 @@ fn on_a_server(
     let bastion = setting.via.as_deref().map(|via| bastion(via, setting)).transpose()?;
     let schema = schema::of(setting, &address)?;
     if setting.advisory {
-        let reach = Reach { address, around: Arc::new(Kept::of(env)), via: bastion };
+        let reach = Reach { address, around: Arc::new(Kept::of(env, &setting.from)), via: bastion };
         return Ok(Box::new(AdvisoryStore::new(reach, setting.on_unreachable, state, clock, outside)));
     }
-    Ok(Box::new(PostgresStore::at(address, Box::new(Kept::of(env)), bastion, schema.unwrap_or_default())))
+    Ok(Box::new(PostgresStore::at(
+        address,
+        Box::new(Kept::of(env, &setting.from)),
+        bastion,
+        schema.unwrap_or_default(),
+    )))
 }
 
 /// The address, with everything that may complete it.
@@ -108,7 +113,7 @@ pub(super) fn read(
     env: &dyn Fn(&str) -> Option<OsString>,
     setting: &StoreSetting,
 ) -> Result<address::Address, StoreError> {
-    address::read(text, &Machine::new(env)).map_err(|error| StoreError::Misnamed {
+    address::read(text, &Machine::new(env).from(&setting.from)).map_err(|error| StoreError::Misnamed {
         why: match setting.guarded {
             true => format!("what {} holds is no address of a store that can be used", setting.said_by),
             false => format!("the address in {} cannot be used: {error}", setting.said_by),
@@ -131,16 +136,21 @@ fn bastion(via: &str, setting: &StoreSetting) -> Result<Bastion, StoreError> {
 }
 
 /// The machine as a connection needs it later: files, and whose home it is.
-struct Kept(Vec<(&'static str, OsString)>);
+struct Kept {
+    served: Vec<(&'static str, OsString)>,
+    /// From where relative paths lead.
+    from: PathBuf,
+}
 
 impl Kept {
-    fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Self {
-        Self(["SUDO_UID", "SUDO_GID"].into_iter().filter_map(|name| Some((name, env(name)?))).collect())
+    fn of(env: &dyn Fn(&str) -> Option<OsString>, from: &Path) -> Self {
+        let served = ["SUDO_UID", "SUDO_GID"].into_iter().filter_map(|name| Some((name, env(name)?))).collect();
+        Self { served, from: from.to_owned() }
     }
 
     fn machine<T>(&self, ask: impl FnOnce(&Machine<'_>) -> T) -> T {
-        let variable = |name: &str| self.0.iter().find(|(kept, _)| *kept == name).map(|(_, value)| value.clone());
-        ask(&Machine::new(&variable))
+        let variable = |name: &str| self.served.iter().find(|(kept, _)| *kept == name).map(|(_, value)| value.clone());
+        ask(&Machine::new(&variable).from(&self.from))
     }
 }
 
@@ -163,6 +173,10 @@ impl Surroundings for Kept {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.machine(|machine| machine.read(path))
+    }
+
+    fn place(&self, path: &Path) -> PathBuf {
+        self.from.join(path)
     }
 }
 

@@ -50,7 +50,7 @@ pub fn shown_place(setting: &StoreSetting, env: &dyn Fn(&str) -> Option<OsString
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.into());
         return format!("sqlite:{}", absolute.display());
     }
-    match address::read(address, &Machine::new(env)) {
+    match address::read(address, &Machine::new(env).from(&setting.from)) {
         Ok(read) if !read.doubtful => {
             let ends: Vec<String> = read.endpoints.iter().map(ToString::to_string).collect();
             let database = format!("the database {} at {}", read.database, ends.join(", "));

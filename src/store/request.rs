@@ -188,6 +188,14 @@ pub enum Holding {
         /// Which resources.
         resources: Vec<Resource>,
     },
+    /// The same under these very tokens, for who keeps a hold alive in the session's name: another hold that the session has
+    /// of one of them meanwhile is none of this holding's. A renew by it is no sign of life of the session.
+    Kept {
+        /// The session.
+        session: SessionId,
+        /// Which resources, with their tokens, sorted.
+        resources: Vec<(Resource, FencingToken)>,
+    },
 }
 
 /// How a row of the ledger ended.

@@ -20,10 +20,18 @@ use super::unix::{self, Side};
 use stay::Kept;
 
 /// How long the caller waits for the word that it is at its post.
-const STANDS_WITHIN: Duration = Duration::from_secs(10);
+const STANDS_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long its first renew may take.
+const PROVES_WITHIN: Duration = Duration::from_secs(10);
 
 /// What it does for the lease. Lives in the keeper's process.
 pub trait Keeping {
+    /// Renews once, within `limit`, before anybody is told that it is kept. The answer is for how long it lasts.
+    ///
+    /// # Errors
+    /// Why it cannot, in one clause.
+    fn prove(&mut self, limit: Duration) -> Result<Duration, String>;
     /// Renews once, within `limit`; `Lost` when nothing is left to keep.
     fn renew(&mut self, limit: Duration) -> Beat;
     /// Whether anything is left to keep, as this machine knows it: asked when one of the watched files was touched.
@@ -120,9 +128,12 @@ fn begin<K: Keeping>(
     unix::set_blocked(u64::MAX);
     let Some(Heard::Said(Word::Go(words))) = link.hear(None)? else { return Ok(()) };
     match take(&words).and_then(|place| Kept::at(place, clock).map_err(|error| error.to_string())) {
-        Ok(kept) => {
-            // Order: nothing of the caller's is open any more when it goes on.
+        Ok(mut kept) => {
+            // Order: nothing of the caller's is open any more when it goes on, and what it can do from here it has shown.
             kept.shut(&link)?;
+            if let Err(why) = kept.prove(PROVES_WITHIN) {
+                return link.say(&Stand::Refused(why));
+            }
             link.say(&Stand::Taken)?;
             drop(link);
             kept.stay()

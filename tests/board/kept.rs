@@ -111,14 +111,15 @@ pub(super) fn keeper_of(stage: &Stage, resource: &str) -> Option<u64> {
     lease(stage, resource).and_then(|lease| lease["kept_alive_by"].as_u64())
 }
 
-/// Waits until it was renewed so long after it was granted.
+/// Waits until it lasts for so long more than it did.
 #[track_caller]
 pub(super) fn is_renewed_for(stage: &Stage, resource: &str, ms: i64) {
-    until(&format!("{resource} is renewed for {ms} ms"), || {
+    let ends = || {
         let lease = lease(stage, resource).unwrap_or_else(|| panic!("nobody holds {resource}"));
-        let moment = |name: &str| lease[name].as_i64().expect("a moment");
-        (moment("renewed_at") - moment("acquired_at") >= ms).then_some(())
-    });
+        lease["expires_at"].as_i64().expect("a moment")
+    };
+    let before = ends();
+    until(&format!("{resource} is renewed for {ms} ms"), || (ends() - before >= ms).then_some(()));
 }
 
 /// Waits until nobody holds it; the answer is how it ended.

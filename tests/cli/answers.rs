@@ -110,6 +110,8 @@ fn an_answer_that_cannot_be_written_is_no_success() {
     let stage = Stage::new();
     for (way, script) in [("full", "exec \"$@\" >/dev/full"), ("closed", "exec \"$@\" >&-")] {
         silent(stage.locked(2).args(["acquire", &format!("server:other-{way}")]));
+        // What nobody could be told of would be given back.
+        silent(stage.locked(1).args(["acquire", &format!("server:{way}")]));
         for words in ASKED {
             if words.contains(&"restore") {
                 std::fs::write(stage.file(), "").expect("as a killed sops leaves it");

@@ -43,7 +43,7 @@ fn a_rotation_of_somebody_else() {
         75,
         &[
             "BLOCKED: rotation:API_KEY is held by 01010101 (LABEL), locked acquire",
-            "why:   held between commands since HH:MM:SS; two new values would replace each other, place 1 in the queue, free by HH:MM:SS at the latest",
+            "why:   held between commands since HH:MM:SS; two new values would replace each other, place 1 in the queue, free by HH:MM:SS unless its session renews it",
             "retry: when it has ended, and the secret needs another new value all the same",
             "next:  locked status rotation:API_KEY",
         ],
@@ -55,8 +55,8 @@ fn a_rotation_of_somebody_else() {
         &[
             "REFUSED: rotation:API_KEY is held by 01010101 (LABEL), locked acquire",
             "why:   a write now would replace the value that somebody else has made or is about to make; do not write",
-            "retry: no, not before you have seen what they did",
-            "next:  reconcile: locked history rotation:API_KEY; compare the live value with the one in the files before any write",
+            "retry: no; first see what they did, and compare the live value with the one in the files (reconcile)",
+            "next:  locked history rotation:API_KEY",
         ],
     );
 }

@@ -44,6 +44,17 @@ fn it_stays_with_its_session_and_others_are_told_why() {
 }
 
 #[test]
+fn it_does_not_end_with_its_session() {
+    let stage = stage();
+    ends(stage.locked(1, &rule("1h")).arg("trigger"), 0);
+    let said = text(&ends(stage.world.locked_as(1).args(["session", "end"]), 0).stdout);
+    assert!(said.starts_with(&format!("{SYNC} stays: what it set off may still be running")), "{said}");
+    assert_eq!(stage.lease().expect("it stays")["state"], "kept");
+    ends(stage.world.locked_as(1).args(["release", SYNC]), 0);
+    assert_eq!(stage.lease(), None, "its own word gives it back");
+}
+
+#[test]
 fn it_is_free_when_the_time_has_passed() {
     let stage = stage();
     ends(stage.locked(1, &rule("1s")).arg("trigger"), 0);

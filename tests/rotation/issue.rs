@@ -96,7 +96,7 @@ fn what_is_taken_at_the_last_moment_is_not_run_under() {
             said.starts_with(&format!("LOST: {ROTATION} was taken by somebody else before the program was started\n")),
             "{said}"
         );
-        assert!(said.contains("next:  reconcile: locked history rotation:API_KEY"), "{said}");
+        assert!(said.contains("next:  locked history rotation:API_KEY"), "{said}");
         assert!(!stage.is_there("ran"));
     }
 }

@@ -113,7 +113,7 @@ fn who_was_reclaimed_aborts_at_the_last_look(stage: &Stage) {
     let said = says(&mut check(&token), 77);
     assert!(said.starts_with("REFUSED: rotation:API_KEY is held by 02020202 ("), "{said}");
     assert!(said.contains("now; this session's ended as expired (presumed crashed, reclaimed by 02020202 ("), "{said}");
-    assert!(said.contains("next:  reconcile: locked history rotation:API_KEY; compare the live value"), "{said}");
+    assert!(said.contains("(reconcile)\nnext:  locked history rotation:API_KEY"), "{said}");
     silent(stage.locked(2).args(["release", ROTATION, "--as", "failed"]));
     let said = says(stage.locked(1).args(["check", ROTATION]), 77);
     assert!(said.contains("is not this session's any more: it ended as expired (presumed crashed, "), "{said}");

@@ -87,6 +87,7 @@ macro_rules! every_promise {
             rest: what_a_success_set_off_elsewhere_lets_nobody_in_its_own_session_neither;
             rest: a_quarantine_stops_everybody_and_never_expires;
             rest: the_session_renews_and_ends_what_rests_but_not_what_runs;
+            rest: who_keeps_a_hold_alive_keeps_that_hold_alone;
             settling: the_same_settling_twice_is_released_twice;
             settling: a_reclaimed_lease_is_not_ours_to_settle;
             settling: a_wrong_key_or_token_settles_nothing;
@@ -121,6 +122,8 @@ macro_rules! every_promise {
             ledger: no_text_of_a_holder_can_draw_on_a_terminal;
             board: a_session_says_what_it_does_until_it_ends;
             board: what_a_session_does_with_leases_is_its_activity;
+            board: asking_for_words_is_activity_and_keeping_alive_is_not;
+            board: who_waits_is_listed_with_what_for;
             board: a_word_comes_with_the_next_grant_and_only_once;
             board: words_are_few_and_cannot_draw_on_a_terminal;
             board: what_happens_is_counted;

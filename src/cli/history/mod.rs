@@ -15,6 +15,7 @@ use crate::report::{day_and_time, misuse, rough_span};
 use crate::run::Context;
 use crate::store::{HistoryFilter, PastLease, Store, StoreError};
 
+use super::RunOptions;
 use super::front::refuse;
 use super::out::print;
 use super::table::table;
@@ -22,7 +23,7 @@ use super::verbs::History;
 use super::world::{CALL, down, store_of};
 use lanes::Lanes;
 
-pub(super) fn history(context: &Context, verb: &History) -> Exit {
+pub(super) fn history(context: &Context, options: &RunOptions, verb: &History) -> Exit {
     let filter = HistoryFilter {
         name: verb.resource.as_ref().map(ToString::to_string),
         since: verb.since,
@@ -32,6 +33,7 @@ pub(super) fn history(context: &Context, verb: &History) -> Exit {
         Ok(opened) => opened,
         Err(exit) => return exit,
     };
+    super::session::noted(context, options, store.as_mut());
     if verb.timeline || verb.html.is_some() {
         return over_time(context, verb, &filter, store.as_mut()).unwrap_or_else(|error| down(&error));
     }

@@ -155,7 +155,7 @@ enum NotHeld {
 
 fn names(holding: &Holding) -> String {
     match holding {
-        Holding::Grant { resources, .. } => {
+        Holding::Grant { resources, .. } | Holding::Kept { resources, .. } => {
             resources.iter().map(|(resource, _)| resource.to_string()).collect::<Vec<_>>().join(" ")
         }
         Holding::Session { resources, .. } => resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
@@ -202,7 +202,7 @@ fn ask(
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
             let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
             let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            Err(NotHeld::Refused(refuse(&report::busy(&busy, &wanted, now), exit::BUSY)))
+            Err(NotHeld::Refused(refuse(&report::busy(&busy, &wanted, now, None), exit::BUSY)))
         }
     }
 }

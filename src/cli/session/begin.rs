@@ -39,7 +39,14 @@ pub(super) fn begin(context: &Context, options: &RunOptions, verb: &BeginVerb) -
         }
         let list: Vec<Value> = others.iter().map(|entry| object(entry, begun.session)).collect();
         let value = json!({"holder": begun.session.short(), "name": begun.name, "others": list});
-        Ok(answer(verb.json, &value, Some(said(&begun, own.first(), &others))))
+        let exit = answer(verb.json, &value, Some(said(&begun, own.first(), &others)));
+        if exit != Exit::OK {
+            report::say(&format!(
+                "locked: {} has begun all the same (locked session end takes it off the board)",
+                begun.name
+            ));
+        }
+        Ok(exit)
     })
 }
 

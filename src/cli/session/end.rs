@@ -16,6 +16,7 @@ use crate::exit::{self, Exit};
 use crate::lease::Patience;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
+use crate::settle;
 use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Settlement};
 use crate::terms::SessionId;
 
@@ -83,11 +84,19 @@ fn rest(lease: &LeaseView, alive: &str) -> Rest {
     match lease.state {
         LeaseState::Quarantined => Rest::Stays("its file is bad: locked restore brings it back"),
         LeaseState::Remote => Rest::Stays("something of it may still be running; its time is waited for"),
+        _ if goes_on(lease) => {
+            Rest::Stays("what it set off may still be running: its time is waited for, or locked release")
+        }
         _ if lease.pid.is_none() => Rest::Rests,
         LeaseState::Expired => Rest::Stays("its command is gone; who takes it next proves its files"),
         _ if alive == "no" => Rest::Stays("its command is gone; who takes it next proves its files"),
         _ => Rest::Runs,
     }
+}
+
+/// It stays for what its command set off elsewhere, which the session's end does not end.
+fn goes_on(lease: &LeaseView) -> bool {
+    lease.state == LeaseState::Kept && lease.reason.as_deref().is_some_and(settle::is_of_what_goes_on)
 }
 
 fn because(rest: &Rest) -> &'static str {
@@ -160,10 +169,14 @@ fn running(lease: &LeaseView, above_us: bool, released: &[String]) -> Refusal {
         word: "REFUSED",
         what: format!("this session has a running command: {} holds {}", lease.operation, lease.resource),
         why: format!("a lease is never released under a running command; {so_far}"),
-        retry: if above_us { "no, this was asked from below that command" } else { "yes, when it has ended" }
-            .to_owned(),
+        retry: if above_us {
+            "no, this was asked from below that command: yes, when that has ended"
+        } else {
+            "yes, when it has ended"
+        }
+        .to_owned(),
         next: match above_us {
-            true => "let that command end, then: locked session end".to_owned(),
+            true => "locked session end".to_owned(),
             false => "locked session end --wait 10m".to_owned(),
         },
     }

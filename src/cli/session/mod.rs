@@ -60,11 +60,19 @@ pub(super) fn board(store: &mut dyn Store) -> Result<&mut dyn Board, Exit> {
             word: "REFUSED",
             what: "this store has no board".to_owned(),
             why: "the advisory store keeps nothing but locks of the server's sessions".to_owned(),
-            retry: "no".to_owned(),
-            next: "set a store with a ledger: postgres://… without advisory, or none".to_owned(),
+            retry: "no, not before another store is set: postgres://… without advisory, or none".to_owned(),
+            next: "locked config show store".to_owned(),
         };
         refuse(&refusal, exit::USAGE)
     })
+}
+
+/// What was typed here is a sign of life of this session, if one can be told and it has begun; and it hears what others left.
+pub(super) fn noted(context: &Context, options: &RunOptions, store: &mut dyn Store) {
+    let session = || run::session(context, options.session.map(SessionId), &run::settings_here(context).ok()?).ok();
+    if let Some(session) = session() {
+        hear(store, session.id);
+    }
 }
 
 /// Says the words that others left for this session. A store that cannot answer now keeps them for later.

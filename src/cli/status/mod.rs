@@ -1,6 +1,7 @@
 //! `locked status`: the board.
 #![forbid(unsafe_code)]
 
+mod line;
 mod ping;
 mod prometheus;
 
@@ -62,6 +63,9 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
             Err(error) => down(&error),
         };
     }
+    if verb.format.as_deref() != Some("prometheus") {
+        super::session::noted(context, options, store.as_mut());
+    }
     let form = if verb.json { "json" } else { verb.format.as_deref().unwrap_or("table") };
     let shown = match (form, look(context, verb, &place, store.as_mut())) {
         ("prometheus", looked) => return prometheus::print_figures(looked, store.as_mut()),
@@ -70,7 +74,8 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
         (_, Ok(seen)) => {
             // A schema of before knows of no duties.
             let duties = duty::open(store.as_mut(), &verb.resources).unwrap_or_default();
-            let parts = [rows(&seen), duty::rows(&duties)];
+            let waiting = if verb.stalled.is_none() { line::look(verb, store.as_mut()) } else { Vec::new() };
+            let parts = [rows(&seen), line::rows(&waiting, &seen), duty::rows(&duties)];
             let parts = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             (print(&parts.join("\n\n")), seen.is_empty())
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
 use crate::cli::held::answer;
-use crate::cli::session::board;
+use crate::cli::session::{board, hear};
 use crate::cli::verbs::Status;
 use crate::cli::world::{CALL, World};
 use crate::exit::Exit;
@@ -20,6 +20,7 @@ pub(super) fn ping(context: &Context, options: &RunOptions, verb: &Status) -> Ex
         let resources = world.resources(&verb.ping)?;
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         let own = world.session.id;
+        hear(world.store.as_mut(), own);
         let holder = format!("{own} ({})", world.session.label);
         let text = verb.message.clone().unwrap_or_else(|| READY.to_owned());
         let mut lines = Vec::new();

@@ -148,8 +148,8 @@ fn stopped(which: &str, place: &str) -> Refusal {
         word: "REFUSED",
         what: format!("{which} has itself moved to {place}"),
         why: "what has moved grants nothing any more".to_owned(),
-        retry: "no".to_owned(),
-        next: "name that store instead, or move it back first".to_owned(),
+        retry: "no; name that store instead, or move it back first".to_owned(),
+        next: "locked store check".to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ pub enum StoreVerbs {
     Check(Plain),
     /// Print the SQL that makes the PostgreSQL store, for who applies it by hand; asks no server
     #[command(
-        after_help = "Example:\n  locked store print-sql > locked.sql\n  locked store print-sql --compat > compat.sql"
+        after_help = "Example:\n  locked store print-sql > locked.sql\n  locked store print-sql --compat --scope github.com/acme/infra > compat.sql"
     )]
     PrintSql(PrintSqlVerb),
     /// Take old history out; never a live lease, a token's counter or the end of a file's chain of receipts
@@ -58,7 +58,7 @@ pub struct PrintSqlVerb {
     /// Instead: the tables of before (p24_env_locks, dev_r_rotation_log) as views that take part, for a change-over
     #[arg(long)]
     pub compat: bool,
-    /// The repository that sops:, rotation: and zone: mean there [default: this one]
+    /// The repository that sops:, rotation: and zone: mean there [default: the one around; needed outside of one]
     #[arg(long, value_name = "SCOPE", requires = "compat", value_parser = scope)]
     pub scope: Option<Scope>,
     /// The engine that container: means there [default: this machine's]

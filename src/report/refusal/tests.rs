@@ -46,7 +46,7 @@ fn busy_with(lease: LeaseView, ahead: usize) -> Busy {
 
 #[test]
 fn a_running_holder_reads_as_in_the_readme() {
-    let text = busy(&busy_with(lease(), 1), "sops:monitoring", 0).to_string();
+    let text = busy(&busy_with(lease(), 1), "sops:monitoring", 0, None).to_string();
     let (from, to) = (clock_time(0), clock_time(1_800_000));
     assert_eq!(
         text,
@@ -66,7 +66,7 @@ fn a_kept_lease_says_why() {
         reason: Some("it failed with status 1 after it had written".to_owned()),
         ..lease()
     };
-    let text = busy(&busy_with(kept, 0), "sops:monitoring", 0).to_string();
+    let text = busy(&busy_with(kept, 0), "sops:monitoring", 0, None).to_string();
     assert!(text.contains("why:   kept since "), "{text}");
     assert!(text.contains("because it failed with status 1 after it had written, place 1 in the queue"), "{text}");
     assert!(text.contains("retry: yes, in 30 min, or when its session goes on"), "{text}");
@@ -78,17 +78,17 @@ fn a_workflow_that_runs_does_not_carry_a_later_change() {
     let reason = Some("secrets-sync was triggered and may still be running".to_owned());
     for (state, reason) in [(LeaseState::Kept, reason), (LeaseState::Held, None)] {
         let held = LeaseView { resource: sync.clone(), state, reason, ..lease() };
-        let text = busy(&busy_with(held, 0), "workflow:secrets-sync", 0).to_string();
+        let text = busy(&busy_with(held, 0), "workflow:secrets-sync", 0, None).to_string();
         assert!(text.contains("; that run started before your change and does not carry it, place 1"), "{text}");
         assert_eq!(text.lines().count(), 4, "{text}");
     }
-    assert!(!busy(&busy_with(lease(), 0), "sops:monitoring", 0).to_string().contains("your change"));
+    assert!(!busy(&busy_with(lease(), 0), "sops:monitoring", 0, None).to_string().contains("your change"));
 }
 
 #[test]
 fn an_older_request_alone_is_named_as_such() {
     let only_older = Busy { blockers: Vec::new(), ..busy_with(lease(), 1) };
-    let text = busy(&only_older, "sops:monitoring", 0).to_string();
+    let text = busy(&only_older, "sops:monitoring", 0, None).to_string();
     assert!(
         text.starts_with("BLOCKED: sops:monitoring is wanted by 1 older request, aaaaaaaa (x@y) first\n"),
         "{text}"
@@ -132,7 +132,7 @@ fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
         (&hold, "free when its holder is done", "yes, when its session releases it\n"),
     ];
     for (lease, why, retry) in cases {
-        let text = busy(&busy_with(lease.clone(), 0), "sops:monitoring", 0).to_string();
+        let text = busy(&busy_with(lease.clone(), 0), "sops:monitoring", 0, None).to_string();
         assert!(text.contains(why) && text.contains(&format!("retry: {retry}")), "{text}");
     }
     assert_eq!(next(&stale, false), "locked status sops:monitoring");
@@ -144,7 +144,7 @@ fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
 fn a_lease_that_is_taken_away_says_by_whom() {
     let reason = "revoked by 0a0b0c0d (bob@ws-2): it hangs".to_owned();
     let revoked = LeaseView { state: LeaseState::Revoked, reason: Some(reason), ..lease() };
-    let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0).to_string();
+    let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0, None).to_string();
     assert!(
         text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; it has not stopped yet, place 1"),
         "{text}"
@@ -153,7 +153,9 @@ fn a_lease_that_is_taken_away_says_by_whom() {
 
 #[test]
 fn no_refusal_teaches_to_force() {
-    for text in [busy(&busy_with(lease(), 0), "x:y", 0), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")] {
+    for text in
+        [busy(&busy_with(lease(), 0), "x:y", 0, None), quarantined(&busy_with(lease(), 0), None), misuse("a", "b")]
+    {
         let text = text.to_string();
         assert!(!["--force", "steal", "LOCKED_BYPASS"].iter().any(|word| text.contains(word)), "{text}");
         assert!(text.lines().count() <= 5);

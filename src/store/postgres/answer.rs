@@ -48,6 +48,12 @@ pub(super) struct Named {
     scope: String,
 }
 
+impl Named {
+    pub(super) fn read(self) -> Result<Resource, StoreError> {
+        resource(&self.name, self.scope)
+    }
+}
+
 #[derive(Deserialize)]
 pub(super) struct Token {
     name: String,

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::store::StoreError;
-use crate::store::board::{Begun, Board, Figures, SessionView, Word};
+use crate::store::board::{Begun, Board, Figures, SessionView, WaitView, Word};
 use crate::store::door::shown;
 use crate::terms::SessionId;
 
 use super::PostgresStore;
-use super::answer::{span, uuid};
+use super::answer::{Named, span, uuid};
 use super::call::Call;
 
 /// A word.
@@ -61,6 +61,20 @@ impl Listed {
     }
 }
 
+/// A request in line.
+#[derive(Deserialize)]
+struct Waits {
+    holder: String,
+    resources: Vec<Named>,
+}
+
+impl Waits {
+    fn read(self) -> Result<WaitView, StoreError> {
+        let resources = self.resources.into_iter().map(Named::read).collect::<Result<_, _>>()?;
+        Ok(WaitView { holder: shown(&self.holder), resources })
+    }
+}
+
 #[derive(Deserialize)]
 struct Over {
     ended: bool,
@@ -101,6 +115,11 @@ impl Board for PostgresStore {
     fn hear(&mut self, session: SessionId, limit: Duration) -> Result<Vec<Word>, StoreError> {
         let left: Vec<Left> = self.ask(of("hear_v1", session), limit)?;
         Ok(left.into_iter().map(Left::read).collect())
+    }
+
+    fn waiting(&mut self, limit: Duration) -> Result<Vec<WaitView>, StoreError> {
+        let waits: Vec<Waits> = self.ask(Call::new("waiting_v1"), limit)?;
+        waits.into_iter().map(Waits::read).collect()
     }
 
     fn figures(&mut self, limit: Duration) -> Result<Figures, StoreError> {

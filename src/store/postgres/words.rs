@@ -9,7 +9,7 @@ use crate::store::{
     Claim, Contents, Discharge, Ending, FileRecord, Forced, ForcedEnd, HistoryFilter, Holding, Live, Mode, Owner,
     Receipt, Request, Settlement, StoreError, Theft,
 };
-use crate::terms::{Digest, Resource, Scope};
+use crate::terms::{Digest, FencingToken, Resource, Scope};
 
 use super::call::Call;
 
@@ -24,6 +24,11 @@ fn resource(resource: &Resource) -> Value {
 
 fn resources<'a>(all: impl IntoIterator<Item = &'a Resource>) -> Value {
     all.into_iter().map(resource).collect()
+}
+
+fn with_tokens(held: &[(Resource, FencingToken)]) -> Value {
+    let one = |(it, token): &(Resource, FencingToken)| json!({ "name": it.name.as_str(), "scope": it.scope.0, "token": token.0 });
+    held.iter().map(one).collect()
 }
 
 fn files(records: &[FileRecord]) -> Result<Value, StoreError> {
@@ -96,14 +101,16 @@ pub(super) fn acquire(request: &Request) -> Result<Call, StoreError> {
 pub(super) fn held(function: &'static str, holding: &Holding) -> Call {
     let call = Call::new(function);
     match holding {
-        Holding::Grant { grant, key, resources } => {
-            let held = |(it, token): &(Resource, crate::terms::FencingToken)| json!({ "name": it.name.as_str(), "scope": it.scope.0, "token": token.0 });
-            call.uuid("grant_id", Some(grant.to_string()))
-                .text("key", Some(&key.reveal()))
-                .json("resources", &resources.iter().map(held).collect())
-        }
+        Holding::Grant { grant, key, resources } => call
+            .uuid("grant_id", Some(grant.to_string()))
+            .text("key", Some(&key.reveal()))
+            .json("resources", &with_tokens(resources)),
         Holding::Session { session, resources: all } => {
             call.uuid("session", Some(session.whole())).json("resources", &resources(all))
+        }
+        // Tokens beside a session: a keeper. A schema of before does not look at them.
+        Holding::Kept { session, resources } => {
+            call.uuid("session", Some(session.whole())).json("resources", &with_tokens(resources))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::store::board::{Begun, Board, Figures, SessionView, WORDS, Word};
+use crate::store::board::{Begun, Board, Figures, SEEN_ANEW, SessionView, WORDS, WaitView, Word};
 use crate::store::door::shown;
 use crate::store::{Prune, StoreError};
 use crate::terms::SessionId;
@@ -13,7 +13,7 @@ use crate::terms::SessionId;
 use super::SqliteStore;
 use super::fault::Fault;
 use super::ledger::{Now, ms, span};
-use super::row;
+use super::{queue, row};
 
 impl Board for SqliteStore {
     fn begin(&mut self, begun: &Begun, limit: Duration) -> Result<(), StoreError> {
@@ -37,19 +37,41 @@ impl Board for SqliteStore {
 
     fn hear(&mut self, session: SessionId, limit: Duration) -> Result<Vec<Word>, StoreError> {
         // A look first: there is seldom a word, and whoever writes stands in line.
-        let some = "select exists (select 1 from words where session = ?1)";
-        let waits = |connection: &Connection, _: &Now| {
-            Ok(connection.query_row(some, [session.whole()], |row| row.get::<_, bool>(0))?)
+        let some = "select exists (select 1 from words where session = ?1) or exists (select 1 from sessions \
+                    where session = ?1 and ended_at is null and seen_at <= ?2)";
+        let waits = |connection: &Connection, now: &Now| {
+            let before = now.wall.saturating_sub(ms(SEEN_ANEW));
+            Ok(connection.query_row(some, (session.whole(), before), |row| row.get::<_, bool>(0))?)
         };
         if !self.ledger.read(limit, waits)? {
             return Ok(Vec::new());
         }
-        self.ledger.write(limit, |connection, _| heard(connection, session))
+        self.ledger.write(limit, |connection, now| {
+            let sql = "update sessions set seen_at = max(seen_at, ?2) where session = ?1 and ended_at is null";
+            connection.execute(sql, (session.whole(), now.wall))?;
+            heard(connection, session)
+        })
+    }
+
+    fn waiting(&mut self, limit: Duration) -> Result<Vec<WaitView>, StoreError> {
+        self.ledger.read(limit, waiting)
     }
 
     fn figures(&mut self, limit: Duration) -> Result<Figures, StoreError> {
         self.ledger.read(limit, figures)
     }
+}
+
+/// The requests in line that are not silent, the oldest first.
+fn waiting(connection: &Connection, now: &Now) -> Result<Vec<WaitView>, Fault> {
+    let tickets = queue::all(connection)?.into_iter().filter(|ticket| !ticket.silent(now));
+    tickets
+        .map(|ticket| {
+            let mut resources = queue::resources(connection, ticket.id)?;
+            resources.sort();
+            Ok(WaitView { holder: ticket.ahead().holder, resources })
+        })
+        .collect()
 }
 
 fn begin(connection: &Connection, begun: &Begun, now: &Now) -> Result<(), Fault> {
@@ -64,7 +86,7 @@ fn begin(connection: &Connection, begun: &Begun, now: &Now) -> Result<(), Fault>
     Ok(())
 }
 
-/// What a session did with leases is its activity: nothing is written for that.
+/// What a session did with leases is its activity: nothing is written for that. What keeps them alive in its name is not.
 fn sessions(connection: &Connection, now: &Now) -> Result<Vec<SessionView>, Fault> {
     let mut statement = connection.prepare(
         "select s.*, max(s.seen_at, coalesce(l.last, 0)) as last from sessions s left join \

@@ -77,6 +77,13 @@ pub(super) fn for_resource(connection: &Connection, resource: &Resource) -> Resu
     Ok(tickets.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Every ticket, oldest first.
+pub(super) fn all(connection: &Connection) -> Result<Vec<Ticket>, Fault> {
+    let sql = format!("select {COLUMNS} from tickets t order by t.id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_map([], read)?.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The tickets of nested requests.
 pub(super) fn nested(connection: &Connection) -> Result<Vec<Ticket>, Fault> {
     let sql = format!("select {COLUMNS} from tickets t where t.within_grant is not null order by t.id");

@@ -52,6 +52,14 @@ pub(super) fn parts(connection: &Connection, holding: &Holding) -> Result<Option
                 parts.push(Part { row, right: Right::Own });
             }
         }
+        Holding::Kept { session, resources } => {
+            for (resource, token) in resources {
+                let row = row::live(connection, resource)?;
+                let ours = |row: &Row| row.session == *session && row.rests() && row.token == token.0;
+                let Some(row) = row.filter(ours) else { return Ok(None) };
+                parts.push(Part { row, right: Right::Own });
+            }
+        }
     }
     Ok(Some(parts))
 }
@@ -87,20 +95,23 @@ fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Res
     Ok(Ok(parts))
 }
 
-/// A full TTL from now for every row; what does not expire stays so.
+/// A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. Who
+/// keeps it alive in the session's name leaves the moment at which the session was last heard of.
 pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Result<Renewal, Fault> {
     let parts = match going_on(connection, holding, now)? {
         Ok(parts) => parts,
         Err(answer) => return Ok(answer),
     };
     let mut statement = connection.prepare_cached(
-        "update leases set boot = ?2, renewed_at = ?3, \
-         expires_ms = case when expires_ms is null then null else ?4 end where id = ?1",
+        "update leases set renewed_at = iif(?5, renewed_at, ?3), \
+         expires_ms = case when expires_ms is null then null when state = 'kept' and boot = ?2 then max(expires_ms, ?4) \
+         else ?4 end, boot = ?2 where id = ?1",
     )?;
+    let in_its_name = matches!(holding, Holding::Kept { .. });
     let mut lasts = i64::MAX;
     for Part { row, .. } in &parts {
         lasts = lasts.min(row.ttl_ms);
-        statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(row.ttl_ms)))?;
+        statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(row.ttl_ms), in_its_name))?;
     }
     Ok(Renewal::Renewed(span(lasts)))
 }

@@ -56,6 +56,14 @@ impl<'a, K: Keeping> Kept<'a, K> {
         Ok(())
     }
 
+    /// Renews once, from the place where it will do so for hours.
+    pub(super) fn prove(&mut self, limit: Duration) -> Result<(), String> {
+        let sent = self.clock.now();
+        let lasts = self.keeping.prove(limit)?;
+        let _nothing_to_stop = self.course.beaten(Beat::Renewed(lasts), sent, self.clock.now());
+        Ok(())
+    }
+
     pub(super) fn stay(mut self) -> io::Result<()> {
         loop {
             let wake = self.course.wake_at().unwrap_or(self.until);

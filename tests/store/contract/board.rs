@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use locked::store::{Begun, Board, Ended, Ending, Renewal, SessionView, Store, WORDS, Word};
+use locked::store::{Begun, Board, Ended, Ending, Holding, Renewal, SessionView, Store, WORDS, Word};
 
 use super::World;
 use crate::store::cast::{Actor, LIMIT, actor, bad, busy, granted, release, resource, settled, take};
@@ -79,6 +79,42 @@ pub(crate) fn what_a_session_does_with_leases_is_its_activity(world: &dyn World)
     assert_eq!(idle_after(4, renew), (4, Duration::ZERO), "a renew");
     assert_eq!(idle_after(3, &mut |store| release(store, &held)), (3, Duration::ZERO), "an end");
     assert_eq!(idle_after(2, &mut |store| drop(take(store, &actor("bob").asks(&["a"])))).1, Duration::from_secs(120));
+}
+
+pub(crate) fn asking_for_words_is_activity_and_keeping_alive_is_not(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    begins(&mut *store, &ana, "PWA", "the tour");
+    let tokens = granted(&mut *store, &ana.holds(&["a"])).tokens;
+    let kept = Holding::Kept { session: ana.session, resources: tokens };
+    let minute = Duration::from_secs(60);
+    world.pass(minute);
+    assert!(matches!(store.renew(&kept, LIMIT).expect("answer"), Renewal::Renewed(_)));
+    let lease = store.leases(None, LIMIT).expect("answer").remove(0);
+    assert_eq!((listed(&mut *store)[0].idle, lease.idle), (minute, minute), "somebody else did that");
+    assert!(board(&mut *store).hear(ana.session, LIMIT).expect("answer").is_empty());
+    assert_eq!(listed(&mut *store)[0].idle, Duration::ZERO);
+    world.pass(minute);
+    assert!(board(&mut *store).end(ana.session, LIMIT).expect("answer"));
+    world.pass(minute);
+    assert!(board(&mut *store).hear(ana.session, LIMIT).expect("answer").is_empty());
+    let seen = &listed(&mut *store)[0];
+    assert_eq!((seen.idle, seen.ended_at.is_some()), (minute, true), "who has ended stays so");
+}
+
+pub(crate) fn who_waits_is_listed_with_what_for(world: &dyn World) {
+    let (mut store, ana, bob, eve) = (world.store(), actor("ana"), actor("bob"), actor("eve"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    busy(&mut *store, &bob.waits_for(&["a", "b"]));
+    let second = eve.waits_for(&["b"]);
+    busy(&mut *store, &second);
+    let waits = board(&mut *store).waiting(LIMIT).expect("answer");
+    let wanted: Vec<_> = waits.iter().map(|wait| wait.resources.clone()).collect();
+    assert_eq!(wanted, [vec![resource("a"), resource("b")], vec![resource("b")]], "the oldest first");
+    assert!(waits[0].holder.starts_with(&bob.session.short()), "{waits:?}");
+    store.leave_queue(second.grant, LIMIT).expect("left");
+    world.pass(crate::store::cast::SILENCE * 2);
+    assert_eq!(board(&mut *store).waiting(LIMIT).expect("answer"), [], "who is silent is passed over");
+    release(&mut *store, &held);
 }
 
 pub(crate) fn a_word_comes_with_the_next_grant_and_only_once(world: &dyn World) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use locked::store::{Ended, Ending, HistoryFilter, LeaseState, Release, Renewal, Request};
+use locked::store::{Ended, Ending, HistoryFilter, Holding, LeaseState, Release, Renewal, Request};
 
 use super::World;
 use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, release, resource, settle, settled, take};
@@ -171,4 +171,27 @@ fn past_of(store: &mut dyn locked::store::Store, name: &str) -> Vec<(Ended, Stri
     let filter = HistoryFilter { name: Some(resource(name).name.to_string()), ..HistoryFilter::default() };
     let past = store.history(&filter, LIMIT).expect("answer");
     past.into_iter().map(|it| (it.ended_as, it.note.unwrap_or_default())).collect()
+}
+
+pub(crate) fn who_keeps_a_hold_alive_keeps_that_hold_alone(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    let kept = |tokens| Holding::Kept { session: ana.session, resources: tokens };
+    let first = kept(granted(&mut *store, &ana.holds(&["a"])).tokens);
+    world.pass(TTL / 2);
+    assert_eq!(store.renew(&first, LIMIT).expect("answer"), Renewal::Renewed(TTL));
+    assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, Some(TTL), "a whole TTL from now");
+    // The session gives it back and takes it anew.
+    release(&mut *store, &first);
+    let second = kept(granted(&mut *store, &ana.holds(&["a"])).tokens);
+    assert_eq!(store.renew(&first, LIMIT).expect("answer"), Renewal::Gone, "another hold of that name");
+    assert_eq!(settle(&mut *store, &first, Ending::Release(Ended::Failed)), Release::NotOurs);
+    assert_eq!(store.renew(&second, LIMIT).expect("answer"), Renewal::Renewed(TTL));
+    // Kept for longer than a TTL: a renew takes nothing away.
+    let command = take(&mut *store, &ana.asks(&["a"]));
+    let long = Ending::Keep { reason: "it failed".to_owned(), keep_for: TTL * 3, takeable: false };
+    settled(&mut *store, &command, long);
+    let lease = store.leases(None, LIMIT).expect("answer").remove(0);
+    let third = kept(vec![(lease.resource, lease.token)]);
+    assert_eq!(store.renew(&third, LIMIT).expect("answer"), Renewal::Renewed(TTL));
+    assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, Some(TTL * 3));
 }

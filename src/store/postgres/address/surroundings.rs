@@ -40,19 +40,32 @@ pub trait Surroundings {
     /// # Errors
     /// It cannot be read.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Where a path leads that may be relative.
+    fn place(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
 }
 
 /// This machine. The home is the account's, from the user database (under sudo the invoking user's), not `HOME`, which
 /// under sudo, in cron and in agents often is someone else's.
 pub struct Machine<'a> {
     variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// From where relative paths lead.
+    from: &'a Path,
 }
 
 impl<'a> Machine<'a> {
     /// This machine, with these variables.
     #[must_use]
     pub fn new(variable: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
-        Self { variable }
+        Self { variable, from: Path::new("") }
+    }
+
+    /// The same, seen from this directory, whichever the process is in.
+    #[must_use]
+    pub fn from(self, from: &'a Path) -> Self {
+        Self { from, ..self }
     }
 }
 
@@ -82,12 +95,16 @@ impl Surroundings for Machine<'_> {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.at(path, |path| std::fs::read(path))
     }
+
+    fn place(&self, path: &Path) -> PathBuf {
+        self.from.join(path)
+    }
 }
 
 impl Machine<'_> {
     /// What lies below the invoking user's home is read as that user: a link laid there leads root nowhere.
     fn at<T>(&self, path: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-        let served = Account::served(self.variable);
+        let (path, served) = (&self.from.join(path), Account::served(self.variable));
         let below = served.is_foreign() && self.home().is_some_and(|home| path.starts_with(home));
         let _as_them = below.then(|| served.act());
         read(path)

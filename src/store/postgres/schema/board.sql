@@ -77,11 +77,27 @@ end $body$;
 
 create or replace function @schema@.hear_v1(session uuid) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
+declare
+  t timestamptz := @schema@.clock();
 begin
+  update @schema@.sessions s set seen_at = t
+   where s.session = hear_v1.session and s.ended_at is null and s.seen_at <= t - interval '1 second';
   if not exists (select 1 from @schema@.words w where w.session = hear_v1.session) then
     return '[]';
   end if;
   return @schema@.heard(hear_v1.session);
+end $body$;
+
+-- The requests that stand in line and are not silent, the oldest first.
+create or replace function @schema@.waiting_v1() returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  t timestamptz := @schema@.clock();
+begin
+  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'resources', (
+        select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'scope', r.scope) order by r.name, r.scope), '[]')
+          from @schema@.ticket_resources r where r.ticket = k.id)) order by k.id), '[]')
+    from @schema@.tickets k where k.refreshed_at + k.silence_ms * interval '1 millisecond' >= t);
 end $body$;
 
 -- Counts. Those of what has happened only grow: what was pruned stays counted.

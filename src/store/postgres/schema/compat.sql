@@ -71,7 +71,7 @@ $body$;
 create or replace function @schema@.old_refuse(l @schema@.leases) returns void language plpgsql volatile as $body$
 begin
   raise exception using errcode = '42501', message = l.name || ' is held by ' || @schema@.who(l.session, l.label) || ' through locked',
-    hint = 'let its session release it; a person takes it away with: locked steal ' || l.name;
+    hint = 'let its session release it; where a person has agreed: locked steal ' || l.name || ' --reason WHY --approved-by NAME';
 end $body$;
 
 create or replace function @schema@.env_lock_written() returns trigger

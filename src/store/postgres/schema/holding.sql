@@ -34,7 +34,8 @@ begin
         gone := found;
       end if;
     end if;
-    if l.id is null or (by_grant is not null and w.token is distinct from l.token) then
+    -- Who keeps a hold alive in a session's name says which hold it is.
+    if l.id is null or (by_grant is not null and w.token is null) or w.token <> l.token then
       live := null;
       return;
     end if;
@@ -67,18 +68,24 @@ begin
   end if;
 end $body$;
 
--- A full TTL from now for every row; what does not expire stays so. An expired row that nobody took goes on.
+-- A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. An
+-- expired row that nobody took goes on. By a session with tokens: somebody keeps its hold alive, and that is no sign of it.
 create or replace function @schema@.renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
 language plpgsql volatile as $body$
 declare
   h record;
+  in_its_name boolean;
 begin
   select * into h from @schema@.hold(grant_id, key, session, resources);
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
+  in_its_name := session is not null and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
   update @schema@.leases l
-     set renewed_at = h.t, expires_at = case when l.expires_at is not null then h.t + @schema@.span(l.ttl_ms) end
+     set renewed_at = case when in_its_name then l.renewed_at else h.t end,
+         expires_at = case when l.expires_at is null then null
+                           when l.state = 'kept' then greatest(l.expires_at, h.t + @schema@.span(l.ttl_ms))
+                           else h.t + @schema@.span(l.ttl_ms) end
    where l.id in (select x.id from unnest(h.live) x);
   return jsonb_build_object('answer', 'renewed', 'lasts_ms', (select min(l.ttl_ms) from unnest(h.live) l));
 end $body$;

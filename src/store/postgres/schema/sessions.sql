@@ -112,8 +112,8 @@ begin
   return jsonb_build_object('answer', case when told = '[]' then 'nothing' else 'revoked' end, 'leases', told);
 end $body$;
 
--- A session goes: its places in the queue, its holds, and what was kept for it. What runs, is in quarantine, or is an edit
--- that nobody closed stays, and is named.
+-- A session goes: its places in the queue, its holds, and what was kept for it. What runs, is in quarantine, is an edit that
+-- nobody closed, or waits for what a command set off elsewhere stays, and is named.
 create or replace function @schema@.end_session_v1(session uuid) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '8s' as $body$
 declare
@@ -135,7 +135,9 @@ begin
   for l in select x.* from @schema@.leases x where x.session = end_session_v1.session and x.ended_at is null order by x.name, x.scope loop
     why := case when l.state = 'quarantined' then 'quarantined'
                 when not @schema@.rests(l) then 'running'
-                when l.explicit and l.files <> '[]' then 'open edit' end;
+                when l.explicit and l.files <> '[]' then 'open edit'
+                -- What its command set off elsewhere does not end with the session.
+                when l.state = 'kept' and l.expires_at > t and l.reason like '% may still be running' then 'may still be running' end;
     if why is not null then
       stayed := stayed || jsonb_build_object('name', l.name, 'scope', l.scope, 'because', why);
       continue;

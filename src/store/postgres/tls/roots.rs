@@ -83,7 +83,7 @@ fn revocations(
     let mut paths = Vec::new();
     if let Some(directory) = &protection.revoked_directory {
         let unreadable = |error: std::io::Error| files::unreadable("sslcrldir", directory, &error);
-        for entry in std::fs::read_dir(directory).map_err(unreadable)? {
+        for entry in std::fs::read_dir(around.place(directory)).map_err(unreadable)? {
             paths.push(("sslcrldir", entry.map_err(unreadable)?.path()));
         }
     }
