@@ -36,7 +36,7 @@ pub use policy::{Canary, Follow, Keep, Policy};
 pub use set::Set;
 pub use sops::{LineEnds, hint};
 pub use sql::{bare_sql, included};
-pub use step::{Caller, STDIN, is_known};
+pub use step::{Caller, STDIN, below_nowhere, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};
 
 use std::collections::HashSet;
@@ -112,6 +112,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             class.operation = operation;
         }
     }
+    class.unnamed |= wants.unnamed;
     if wants.unnamed {
         class
             .notes
