@@ -72,6 +72,8 @@ pub(crate) struct Expected {
     pub(crate) rule: Option<String>,
     /// Whether it is said that a part of the line is not known.
     pub(crate) note: Option<bool>,
+    /// The scope of all of them.
+    pub(crate) scope: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

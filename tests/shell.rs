@@ -44,8 +44,9 @@ fn compare(shell: &str, bash: bool) {
         let script = script(bash, &mut Random::new(seed as u64, at as u64));
         let run = yard.run(&script);
         let surroundings = Surroundings {
-            variables: yard.variables().into(),
+            variables: yard.variables().into_iter().collect(),
             parameters: Some(PARAMETERS.map(|text| text.as_bytes().to_vec()).into()),
+            unknown: None,
         };
         let found = parse_in(script.as_bytes(), &surroundings);
         if !found.complete {

@@ -46,6 +46,8 @@ struct Expected {
     decision: Decision,
     resources: Vec<String>,
     rule: Option<String>,
+    /// Whether it is said that a part of the line is not known.
+    note: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -169,8 +171,13 @@ fn as_written(cases: &[Case], settings: &str, packs: &[&str]) {
             Plan::Hold(_) => Decision::Lock,
             Plan::PassThrough { .. } => Decision::Pass,
         };
+        let notes = match &plan {
+            Plan::Hold(plan) => &plan.notes,
+            Plan::PassThrough { notes, .. } => notes,
+        };
+        let as_noted = case.expect.note.is_none_or(|note| notes.is_empty() != note);
         let by_rule = case.expect.rule.is_none() || case.expect.rule == rule;
-        if !(decision == case.expect.decision && resources == case.expect.resources && by_rule) {
+        if !(decision == case.expect.decision && resources == case.expect.resources && by_rule && as_noted) {
             wrong.push(format!(
                 "{}: {}: {:?}\n  expected {:?}\n  got {decision:?} {resources:?} by {rule:?}\n  {plan:?}",
                 case.about, case.name, case.argv, case.expect

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use super::places;
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Book, Claim, Compose, Engine, Set, Wanted, is_known};
+use crate::rules::{Book, Claim, Compose, Engine, Said, Set, Wanted, is_known};
 use crate::terms::{Resource, ResourceName, Scope};
 
 /// Asks an engine for the Compose project of one of its containers.
 pub type StackOf<'a> = dyn Fn(&Engine, &OsStr) -> Option<String> + 'a;
+
+/// What a directory that only run time knows is called where it is shown.
+const OPEN: &str = "%1A";
 
 /// What must be asked of the world outside of files.
 pub struct World<'a> {
@@ -58,11 +61,16 @@ pub(super) fn claimed(
                 (Ok(name), _) => name,
                 (Err(_), Some(otherwise)) => otherwise.clone(),
                 (Err(why), None) => {
+                    let why = format!("the Compose project is not known, and nothing is held for it: {why}");
                     found.unknown.push(why);
                     continue;
                 }
             },
         };
+        if name.kind() == "container" && !is_engine_known(claim, world) {
+            found.unknown.push(format!("only run time knows the engine of {name}, and nothing is held for it"));
+            continue;
+        }
         let scope = scope(&name, claim, cwd, world, namer)?;
         found.resources.push(Resource { name, scope });
     }
@@ -87,8 +95,32 @@ fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
     }
 }
 
+/// Whether the line says which engine it is, or leaves it to the environment.
+fn is_engine_known(claim: &Claim, world: &World<'_>) -> bool {
+    let Engine { host, context, config, env } = &claim.engine;
+    let env = over(env, claim, world);
+    let said = [host, context, config].into_iter().flatten().next().cloned();
+    let said = said.or_else(|| env("DOCKER_HOST").filter(|host| !host.is_empty())).or_else(|| env("DOCKER_CONTEXT"));
+    said.is_none_or(|said| is_known(&said))
+}
+
+/// Whether only run time knows what names the project.
+fn is_project_open(asked: &Compose, env: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let is_open = |word: &OsString| !is_known(word);
+    match asked.project.clone().or_else(|| env("COMPOSE_PROJECT_NAME")).filter(|name| !name.is_empty()) {
+        Some(name) => is_open(&name),
+        None => {
+            asked.files.iter().chain(&asked.directory).any(is_open)
+                || env("COMPOSE_FILE").is_some_and(|it| is_open(&it))
+        }
+    }
+}
+
 fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claimed) -> Result<ResourceName, String> {
     let env = over(&asked.env, claim, world);
+    if is_project_open(asked, &env) {
+        return Err("only run time knows what names it; name the project with -p or COMPOSE_PROJECT_NAME".to_owned());
+    }
     let files: Vec<&OsStr> = asked.files.iter().map(OsString::as_os_str).collect();
     let env_files: Vec<&OsStr> = asked.env_files.iter().map(OsString::as_os_str).collect();
     let project = compose::project(&compose::Asked {
@@ -104,10 +136,10 @@ fn project(claim: &Claim, asked: &Compose, world: &World<'_>, found: &mut Claime
     found.files.extend(project.files);
     match project.name {
         Name::Known { name, from } => {
-            found.because.push(from);
+            found.because.push(from.replace(OPEN, "…"));
             Ok(ResourceName::of("container", name.as_bytes()))
         }
-        Name::Unknown { why } => Err(why),
+        Name::Unknown { why } => Err(why.replace(OPEN, "…")),
     }
 }
 
@@ -117,7 +149,11 @@ fn sight(claim: &Claim) -> Sight {
 
 /// The environment of the command: what the line sets, before what is around it; another host has its own.
 fn over<'a>(set: &'a Set, claim: &'a Claim, world: &'a World<'_>) -> impl Fn(&str) -> Option<OsString> + 'a {
-    move |name| set.get(name).map(OsStr::to_owned).or_else(|| claim.host.is_none().then(|| (world.env)(name)).flatten())
+    move |name| match set.get(name) {
+        Said::Value(value) => Some(value.to_owned()),
+        Said::Unset => None,
+        Said::Nothing => claim.host.is_none().then(|| (world.env)(name)).flatten(),
+    }
 }
 
 /// The scope of a resource that a rule names: some kinds belong to the repository where the command runs, containers to

@@ -125,11 +125,8 @@ pub fn draw(
         ask.extend(Some(&resource).filter(|_| entered.zone.stale == Stale::Ask).cloned());
         by_rule.push(resource);
     }
-    let unknown = claimed
-        .unknown
-        .into_iter()
-        .map(|why| format!("the Compose project is not known, and nothing is held for it: {why}"));
-    let notes: Vec<String> = class.notes.into_iter().chain(unknown).collect();
+    let unseen = zones::unseen(&class, world);
+    let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).collect();
     for name in by_hand {
         let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
         // The name of a secret is what the rule asks for.

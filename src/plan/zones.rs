@@ -60,6 +60,19 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
     entered
 }
 
+/// Who reads SQL from a file that is not there to be looked at, one sentence each. On other hosts the rules say it.
+pub(super) fn unseen(class: &Classification, world: &World<'_>) -> Vec<String> {
+    if world.book.zones().iter().all(|zone| zone.sql.is_empty()) {
+        return Vec::new();
+    }
+    let here = class.deeds.iter().filter(|deed| deed.host.is_none() && !deed.inside && !deed.sql.hidden);
+    let unseen = here.filter(|deed| {
+        let mut files = deed.sql.files.iter();
+        files.any(|file| !std::fs::metadata(file).is_ok_and(|found| found.is_file()))
+    });
+    unseen.map(|deed| format!("{} reads SQL where it cannot be looked at", deed.sql.reader)).collect()
+}
+
 /// The zones that a file enters by what is about to come into it, whatever stands in it now.
 #[must_use]
 pub fn entered_with<'b>(path: &Path, text: &[u8], book: &'b Book) -> Vec<&'b Zone> {

@@ -103,6 +103,10 @@ pub struct Told {
     pub files: Vec<PathBuf>,
     /// Files of this machine that come in by standard input; `/dev/stdin` is that of the whole line.
     pub input: Vec<PathBuf>,
+    /// There is more, where nobody can look.
+    pub hidden: bool,
+    /// Who is told, for messages.
+    pub reader: String,
 }
 
 /// Files may have names that are secrets: they are counted, not shown.

@@ -26,6 +26,8 @@ pub(super) struct Level<'b> {
     pub(super) everywhere: &'b [String],
     /// Options with an attached value.
     pub(super) attached: &'b [String],
+    /// Options with digits attached.
+    pub(super) digits: &'b [String],
     /// `-name` is one option.
     pub(super) single_dash: bool,
     /// The options end with this operand, and what follows are operands as they stand.
@@ -113,6 +115,11 @@ impl<'a> Line<'a> {
         last.is_some_and(|(_, value)| value.as_deref().is_none_or(|value| !FALSE.iter().any(|no| value == *no)))
     }
 
+    /// Whether an option is given, with whatever value.
+    pub(super) fn is_given(&self, names: &str) -> bool {
+        self.options.iter().any(|(own, _)| own.is(names))
+    }
+
     /// Whether one of these is on.
     pub(super) fn is_any_on(&self, names: &Several) -> bool {
         names.iter().any(|names| self.is_on(names))
@@ -130,6 +137,7 @@ pub(super) fn read<'a>(program: Option<&'a Program>, args: &'a [OsString]) -> Li
         values: &program.values,
         everywhere: &program.everywhere,
         attached: &program.attached,
+        digits: &program.digits,
         single_dash: program.single_dash,
         stop_at: program.stop_at,
         group: program.group,
@@ -207,7 +215,10 @@ fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut
         line.options.push((name, next().filter(|_| takes)));
         return at + usize::from(takes);
     }
-    for place in 1..bytes.len().min(LONGEST_BUNDLE) {
+    let mut next_place = 1;
+    while next_place < bytes.len().min(LONGEST_BUNDLE) {
+        let place = next_place;
+        next_place += 1;
         // A name of one letter that is no letter (a byte of some other text) ends the bundle: nothing is cut in two.
         if !bytes[place].is_ascii() {
             break;
@@ -224,9 +235,20 @@ fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut
             line.options.push((name, rest));
             return at;
         }
+        if has(level.digits, &short) {
+            next_place += digits(&bytes[next_place..]);
+        }
         line.options.push((name, None));
     }
     at
+}
+
+/// How many digits there are, hexadecimal ones behind an `x`.
+fn digits(rest: &[u8]) -> usize {
+    match rest {
+        [b'x' | b'X', hexadecimal @ ..] => 1 + hexadecimal.iter().take_while(|byte| byte.is_ascii_hexdigit()).count(),
+        decimal => decimal.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+    }
 }
 
 impl<'b> Level<'b> {
@@ -291,7 +313,14 @@ mod tests {
         let go = r#"name = "go"
             values = ["-out"]
             single_dash = true"#;
+        let perl = r#"name = "perl"
+            values = ["-e"]
+            digits = ["-0", "-l"]
+            attached = ["-i"]"#;
         let table = [
+            (perl, "-0777pi.bak -e x f", "[-0 -p -i=.bak -e=x](f)"),
+            (perl, "-0xFFpe x f", "[-0 -p -e=x](f)"),
+            (perl, "-lpi -l012ne x f", "[-l -p -i -l -n -e=x](f)"),
             (docker, "compose up -d", "compose up[-d]()"),
             (docker, "--context a compose -p b up web", "compose up[--context=a -p|--project-name=b](web)"),
             (

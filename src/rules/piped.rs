@@ -1,17 +1,28 @@
-//! What a command puts into a pipe, where its own line says it: `echo`, `printf`, `cat`.
+//! What a command prints, where its own line says it: `echo`, `printf`, `cat`, `find`.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
 
+use super::find;
+
 /// What comes out of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// This, nearly: escapes are read, the gaps of a format are not filled.
-    Text(Vec<u8>),
+    /// This, nearly: escapes are read.
+    Text {
+        /// What.
+        text: Vec<u8>,
+        /// It is this to the letter, in whatever shell.
+        exact: bool,
+    },
     /// What these files hold; `-` is what goes in.
     Files(Vec<OsString>),
     /// What goes in.
     Input,
+    /// Its directory.
+    Directory,
+    /// Nothing.
+    Nothing,
     /// Nobody knows.
     Unknown,
 }
@@ -19,40 +30,101 @@ pub(super) enum Said {
 /// What a command line says.
 pub(super) fn said(name: &str, args: &[OsString]) -> Said {
     let is_option = |word: &&OsString| word.len() > 1 && word.as_encoded_bytes()[0] == b'-';
+    let is_of_echo =
+        |word: &&OsString| is_option(word) && word.as_encoded_bytes()[1..].iter().all(|byte| b"neE".contains(byte));
     match name {
-        "echo" => Said::Text(text(args.iter().skip_while(is_option))),
-        "printf" => Said::Text(text(args.iter())),
+        "echo" => {
+            let words: Vec<&OsString> = args.iter().skip_while(is_of_echo).collect();
+            let (mut text, plain) = text(&words);
+            text.extend(Some(b'\n').filter(|_| args.first().is_none_or(|first| first != "-n")));
+            Said::Text { text, exact: plain && args.len() == words.len() }
+        }
+        "printf" if args.first().is_none_or(|first| first != "-v") => formatted(args),
         "cat" => {
             let files: Vec<OsString> = args.iter().filter(|word| !is_option(word)).cloned().collect();
             if files.is_empty() { Said::Input } else { Said::Files(files) }
         }
+        "find" => Said::Text { text: find::names(args), exact: false },
         // What goes in comes out, with variables filled in or written down as well.
         "tee" | "envsubst" => Said::Input,
+        "pwd" if args.is_empty() => Said::Directory,
+        // Launchers that have no options here.
+        "command" | "builtin" | "exec" | "sudo" | "doas" | "nohup" | "time" | "nice" => match args.split_first() {
+            Some((program, args)) if !is_option(&program) && !program.as_encoded_bytes().contains(&b'=') => {
+                said(program.to_str().unwrap_or_default(), args)
+            }
+            _ => Said::Unknown,
+        },
+        "cd" | "pushd" | "export" | "unset" | "set" | "local" | "readonly" | "declare" | "typeset" | ":" | "true"
+        | "false" | "[" | "test" | "return" | "exit" | "sleep" | "mkdir" | "rm" | "shift" | "trap" | "umask"
+        | "read" | "printf" | "eval" | "break" | "continue" | "wait" => Said::Nothing,
         _ => Said::Unknown,
     }
 }
 
 /// The words joined by spaces. Escapes are read whether or not `-e` asks for it: shells differ, and a line break parts
-/// words as a space does.
-fn text<'a>(words: impl Iterator<Item = &'a OsString>) -> Vec<u8> {
-    let mut text = Vec::new();
-    for word in words {
-        if !text.is_empty() {
+/// words as a space does. Whether there were none.
+fn text(words: &[&OsString]) -> (Vec<u8>, bool) {
+    let (mut text, mut plain) = (Vec::new(), true);
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
             text.push(b' ');
         }
-        let bytes = word.as_encoded_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            let escaped = match (bytes[at], bytes.get(at + 1)) {
-                (b'\\', Some(b'n' | b'r')) => Some(b'\n'),
-                (b'\\', Some(b't')) => Some(b'\t'),
-                _ => None,
-            };
-            text.push(escaped.unwrap_or(bytes[at]));
-            at += 1 + usize::from(escaped.is_some());
-        }
+        plain &= !word.as_encoded_bytes().contains(&b'\\');
+        text.extend(unescaped(word.as_encoded_bytes()));
+    }
+    (text, plain)
+}
+
+fn unescaped(bytes: &[u8]) -> Vec<u8> {
+    let (mut text, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let escaped = match (bytes[at], bytes.get(at + 1)) {
+            (b'\\', Some(b'n' | b'r')) => Some(b'\n'),
+            (b'\\', Some(b't')) => Some(b'\t'),
+            (b'\\', Some(b'0')) => Some(0),
+            (b'\\', Some(b'\\')) => Some(b'\\'),
+            _ => None,
+        };
+        text.push(escaped.unwrap_or(bytes[at]));
+        at += 1 + usize::from(escaped.is_some());
     }
     text
+}
+
+/// `printf FORMAT WORD…`: the format is used again as long as there are words (POSIX). What is no `%s` stands for its word
+/// all the same.
+fn formatted(args: &[OsString]) -> Said {
+    let args = if args.first().is_some_and(|first| first == "--") { &args[1..] } else { args };
+    let Some((format, words)) = args.split_first() else { return Said::Nothing };
+    let format = format.as_encoded_bytes();
+    let (mut text, mut exact) = (Vec::new(), true);
+    let mut words = words.iter();
+    loop {
+        let before = words.len();
+        let mut pieces = format.split(|&byte| byte == b'%');
+        text.extend(unescaped(pieces.next().unwrap_or_default()));
+        let mut after_percent = false;
+        for piece in pieces {
+            if std::mem::take(&mut after_percent) {
+                text.extend(unescaped(piece));
+                continue;
+            }
+            let Some(end) = piece.iter().position(|byte| !b"-+ #0123456789.".contains(byte)) else {
+                // `%%`
+                text.push(b'%');
+                after_percent = piece.is_empty();
+                continue;
+            };
+            exact &= end == 0 && piece[0] == b's';
+            let word = words.next().map(|word| word.as_encoded_bytes()).unwrap_or_default();
+            text.extend_from_slice(word);
+            text.extend(unescaped(&piece[end + 1..]));
+        }
+        if words.len() == 0 || words.len() == before {
+            return Said::Text { text, exact: exact && words.len() == 0 };
+        }
+    }
 }
 
 #[cfg(test)]
@@ -61,16 +133,26 @@ mod tests {
 
     #[test]
     fn what_is_said_is_read_off_the_line() {
-        let text = |text: &str| Said::Text(text.into());
+        let text = |text: &str, exact| Said::Text { text: text.into(), exact };
         let files = |names: &[&str]| Said::Files(names.iter().map(OsString::from).collect());
-        let table: [(&str, &[&str], Said); 9] = [
-            ("echo", &["grant", "x"], text("grant x")),
-            ("echo", &["-n", "-e", "a\\nb"], text("a\nb")),
-            ("printf", &["%s\\n", "grant x"], text("%s\n grant x")),
+        let table: [(&str, &[&str], Said); 19] = [
+            ("echo", &["grant", "x"], text("grant x\n", true)),
+            ("echo", &["-p", "x"], text("-p x\n", true)),
+            ("echo", &["-n", "-e", "a\\nb"], text("a\nb", false)),
+            ("printf", &["%s\\n", "grant x"], text("grant x\n", true)),
+            ("printf", &["%s\\0", "a", "b"], text("a\0b\0", true)),
+            ("printf", &["%s=%d %%\\n", "a", "1"], text("a=1 %\n", false)),
+            ("printf", &["a%%b"], text("a%b", true)),
+            ("printf", &["a", "b"], text("a", false)),
+            ("printf", &["-v", "x", "y"], Said::Nothing),
             ("cat", &["a.sql", "-v", "b.sql"], files(&["a.sql", "b.sql"])),
             ("cat", &["-"], files(&["-"])),
             ("cat", &["-v"], Said::Input),
+            ("sudo", &["cat", "a"], files(&["a"])),
             ("tee", &["log"], Said::Input),
+            ("pwd", &[], Said::Directory),
+            ("cd", &["x"], Said::Nothing),
+            ("find", &["x", "-name", "*.env", "-print0"], text("\u{1a}/*.env\0", false)),
             ("gunzip", &["-c", "x.gz"], Said::Unknown),
             ("", &[], Said::Unknown),
         ];

@@ -1,15 +1,20 @@
 //! From a script to its commands, each as if it had been typed by itself.
 #![forbid(unsafe_code)]
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+mod exported;
+mod made;
+mod printed;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::piped::{self, Said};
-use super::step::{Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
-use crate::shell::{self, Descriptor, Directory, Input, Kind, Part, Script, Simple, Surroundings, Word};
+use self::exported::Place;
+use self::printed::Known;
+use super::printed::Printed;
+use super::step::{Made, Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
+use super::words::Words;
+use crate::shell::{self, Descriptor, Directory, Kind, Part, Script, Simple, Surroundings, Word};
 
 /// What a script comes to.
 pub(super) struct Read<'s> {
@@ -20,18 +25,20 @@ pub(super) struct Read<'s> {
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// The commands of a script that runs as `around`, with its `$0`, `$1`… if there are any that are known.
+/// The commands of a script that runs as `around`, with its `$0`, `$1`… if there are any.
 pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>, env: Env<'_>) -> Read<'s> {
-    let known = !parameters.is_empty() && parameters.iter().all(|word| is_known(word));
-    let parameters = known.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
-    let script = shell::parse_in(text, &Surroundings { parameters, ..Surroundings::default() });
-    let reader = Reader { around, env, texts: RefCell::default() };
+    let given = !parameters.is_empty();
+    let parameters = given.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
+    let surroundings = Surroundings { parameters, unknown: Some(UNKNOWN), ..Surroundings::default() };
+    let script = shell::parse_in(text, &surroundings);
+    let mut reader = Reader::new(&script, around, env);
+    reader.made = reader.files_made();
     let steps = script.commands.iter().flat_map(|simple| {
-        let (input, input_from) = reader.input(&script, simple);
-        let step = Step { input, input_from, ..reader.step(simple, Unset::Unknown) };
+        let Printed { text: input, files: input_from, hidden: input_hidden, .. } = reader.input(simple);
+        let step = Step { input, input_from, input_hidden, ..reader.step(simple, Unset::Unknown) };
         let without = reader.may_lack_words(simple).then(|| {
             let words = reader.step(simple, Unset::Nothing);
-            Step { name: words.name, args: words.args, ..step.clone() }
+            Step { name: words.name, called: words.called, args: words.args, ..step.clone() }
         });
         [Some(step), without].into_iter().flatten()
     });
@@ -48,34 +55,40 @@ enum Unset {
 }
 
 struct Reader<'a, 's> {
+    script: &'a Script,
     around: &'a Step<'s>,
     env: Env<'a>,
-    /// Texts on standard input, by where they stand: several commands may read one (`{ a; b; } <<E`).
-    texts: RefCell<BTreeMap<Origin, Rc<[u8]>>>,
+    /// Files that are made by this line.
+    made: Made,
+    known: Known,
+    place: Place,
 }
 
-/// A command, and the place among its redirections.
-type Origin = (usize, usize);
+impl<'a, 's> Reader<'a, 's> {
+    fn new(script: &'a Script, around: &'a Step<'s>, env: Env<'a>) -> Self {
+        let made = Rc::clone(&around.made);
+        Self { script, around, env, made, known: Known::default(), place: Place::default() }
+    }
 
-/// In place of a redirection: a text that comes out of a pipe.
-const PIPED: usize = usize::MAX;
-
-impl<'s> Reader<'_, 's> {
     fn step(&self, simple: &Simple, unset: Unset) -> Step<'s> {
         let mut words = simple.words.iter().flat_map(|word| self.fields(word, unset));
         let program = words.next().unwrap_or_default();
         let name = name_of(&program);
         let set = simple.assignments.iter().filter_map(|assignment| {
             let name = std::str::from_utf8(&assignment.name).ok()?;
-            Some((name.into(), self.word(&assignment.value)))
+            let mut value = if assignment.appends { self.before(simple, &assignment.name) } else { OsString::new() };
+            value.push(self.word(&assignment.value));
+            Some((name.into(), value))
         });
         let redirected = simple.redirections.iter().filter(|redirection| redirection.kind.writes());
+        let args: Words<'s> = words.collect();
+        // Without a program nobody sees it.
+        let environment = if simple.words.is_empty() { self.around.env.clone() } else { self.set(&simple.environment) };
         Step {
             name,
             called: program,
-            args: words.collect(),
             cwd: self.directory(&simple.directory),
-            env: self.around.env.and(set.collect()),
+            env: environment.and(set.collect()),
             redirected: redirected
                 .map(|redirection| Redirected {
                     path: self.word(&redirection.target),
@@ -84,55 +97,11 @@ impl<'s> Reader<'_, 's> {
                 })
                 .collect(),
             in_script: true,
+            within: self.within(simple),
+            made: Rc::clone(&self.made),
+            args,
             ..self.around.clone()
         }
-    }
-
-    /// What comes in by standard input: a text, or files of this machine.
-    fn input(&self, script: &Script, simple: &Simple) -> (Option<Rc<[u8]>>, Vec<PathBuf>) {
-        let mut simple = simple;
-        // A pipe goes forwards, so this ends; the bound is for who reads it.
-        for _ in 0..script.commands.len() {
-            if let (Some(text), Input::Redirection(command, place)) = (script.text_for(simple), simple.input) {
-                return (Some(self.text((command, place), || self.bytes(text))), Vec::new());
-            }
-            match simple.input {
-                Input::Inherited => return (self.around.input.clone(), self.around.input_from.clone()),
-                Input::Redirection(command, place) => {
-                    let from = script.commands.get(command).and_then(|command| command.redirections.get(place));
-                    let file = from.filter(|from| from.kind == Kind::Read).map(|from| self.word(&from.target));
-                    return (None, self.files(script.commands.get(command), file));
-                }
-                Input::Pipe(Some(at)) => {
-                    let Some(before) = script.commands.get(at) else { break };
-                    if let Some(text) = self.texts.borrow().get(&(at, PIPED)) {
-                        return (Some(Rc::clone(text)), Vec::new());
-                    }
-                    let step = self.step(before, Unset::Unknown);
-                    match piped::said(step.name(), &step.args) {
-                        Said::Text(text) => return (Some(self.text((at, PIPED), || text)), Vec::new()),
-                        Said::Files(files) => return (None, self.files(Some(before), files)),
-                        Said::Input => simple = before,
-                        Said::Unknown => break,
-                    }
-                }
-                Input::Pipe(None) | Input::Unknown => break,
-            }
-        }
-        (None, Vec::new())
-    }
-
-    fn text(&self, of: Origin, read: impl FnOnce() -> Vec<u8>) -> Rc<[u8]> {
-        Rc::clone(self.texts.borrow_mut().entry(of).or_insert_with(|| read().into()))
-    }
-
-    /// Files as the command that opens them names them; on another host and in a container there are none of ours.
-    fn files(&self, opened: Option<&Simple>, files: impl IntoIterator<Item = OsString>) -> Vec<PathBuf> {
-        let Some(opened) = opened.filter(|_| self.around.host.is_none() && !self.around.inside) else {
-            return Vec::new();
-        };
-        let directory = self.directory(&opened.directory);
-        files.into_iter().map(|file| directory.join(file)).collect()
     }
 
     fn directory(&self, directory: &Directory) -> PathBuf {
@@ -143,8 +112,14 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// The words that a word becomes: `$OPTIONS` may hold several, or none.
+    /// The words that a word becomes: `$OPTIONS` may hold several, or none, and so may what a command prints.
     fn fields(&self, word: &Word, unset: Unset) -> Vec<OsString> {
+        if let [Part::Output { commands, splits: true }] = word.parts() {
+            return match self.to_the_letter(*commands) {
+                Some(text) => split(&text).map(os).collect(),
+                None => vec![self.word(word)],
+            };
+        }
         match (lone_variable(word).map(|name| self.value(name)), unset) {
             (Some(Some(value)), _) => split(&value).map(os).collect(),
             (Some(None), Unset::Nothing) => Vec::new(),
@@ -176,7 +151,11 @@ impl<'s> Reader<'_, 's> {
                     bytes.push(UNKNOWN);
                     bytes.extend_from_slice(text);
                 }
-                Part::Unknown { .. } => bytes.push(UNKNOWN),
+                Part::Output { commands, splits } => match self.to_the_letter(*commands) {
+                    Some(text) if !splits || is_one_word(&text) => bytes.extend(text),
+                    _ => bytes.push(UNKNOWN),
+                },
+                Part::Unknown { .. } | Part::Stream(_) => bytes.push(UNKNOWN),
             }
         }
         bytes
@@ -184,6 +163,11 @@ impl<'s> Reader<'_, 's> {
 
     fn value(&self, name: &[u8]) -> Option<Vec<u8>> {
         let name = std::str::from_utf8(name).ok()?;
+        if name == "PWD" {
+            // The shell itself sets it.
+            let is_known = self.around.host.is_none() && is_known(self.around.cwd.as_os_str());
+            return is_known.then(|| self.around.cwd.as_os_str().as_encoded_bytes().to_vec());
+        }
         let value = self.around.variable(name, self.env)?;
         Some(value.as_encoded_bytes().to_vec())
     }

@@ -2,6 +2,7 @@
 //! thousands, and a value may be a mebibyte.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
@@ -11,39 +12,90 @@ pub struct Set(Option<Arc<Layer>>);
 
 /// Those of one place, and those around it.
 struct Layer {
-    own: Vec<(OsString, OsString)>,
+    /// Each with its value; none where it is taken away.
+    own: Vec<(OsString, Option<OsString>)>,
+    /// What is around it does not count.
+    alone: bool,
     around: Set,
+}
+
+/// What a line says of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said<'a> {
+    /// This value.
+    Value(&'a OsStr),
+    /// It is not set, whatever the environment has.
+    Unset,
+    /// Nothing: it is as the environment has it.
+    Nothing,
 }
 
 impl Set {
     /// These, and what is set already.
     pub(super) fn and(&self, own: Vec<(OsString, OsString)>) -> Self {
-        if own.is_empty() { self.clone() } else { Self(Some(Arc::new(Layer { own, around: self.clone() }))) }
+        self.and_some(own.into_iter().map(|(name, value)| (name, Some(value))).collect())
     }
 
-    /// The last value that is set for a name.
+    /// The same, where some are taken away.
+    pub(super) fn and_some(&self, own: Vec<(OsString, Option<OsString>)>) -> Self {
+        if own.is_empty() {
+            self.clone()
+        } else {
+            Self(Some(Arc::new(Layer { own, alone: false, around: self.clone() })))
+        }
+    }
+
+    /// No variable at all (`env -i`).
+    pub(super) fn none() -> Self {
+        Self(Some(Arc::new(Layer { own: Vec::new(), alone: true, around: Self::default() })))
+    }
+
+    /// What is said of a name last.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.last_first().find(|(own, _)| *own == name).map(|(_, value)| value)
+    pub fn get(&self, name: &str) -> Said<'_> {
+        for layer in self.layers() {
+            match layer.own.iter().rfind(|(own, _)| own == name) {
+                Some((_, Some(value))) => return Said::Value(value),
+                Some((_, None)) => return Said::Unset,
+                None if layer.alone => return Said::Unset,
+                None => {}
+            }
+        }
+        Said::Nothing
     }
 
-    /// Every variable, in the order in which they are set.
+    /// An environment with what is said here on top.
     #[must_use]
-    pub fn each(&self) -> Vec<(&OsStr, &OsStr)> {
-        let mut all: Vec<_> = self.last_first().collect();
-        all.reverse();
-        all
+    pub fn over(&self, around: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        let mut all: BTreeMap<OsString, OsString> = around.into_iter().collect();
+        let layers: Vec<&Layer> = self.layers().collect();
+        for layer in layers.into_iter().rev() {
+            if layer.alone {
+                all.clear();
+            }
+            for (name, value) in &layer.own {
+                match value {
+                    Some(value) => drop(all.insert(name.clone(), value.clone())),
+                    None => drop(all.remove(name)),
+                }
+            }
+        }
+        all.into_iter().collect()
     }
 
-    fn last_first(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        let layers = std::iter::successors(self.0.as_deref(), |layer| layer.around.0.as_deref());
-        layers.flat_map(|layer| layer.own.iter().rev()).map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    fn layers(&self) -> impl Iterator<Item = &Layer> {
+        std::iter::successors(self.0.as_deref(), |layer| layer.around.0.as_deref())
+    }
+
+    fn last_first(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
+        self.layers().flat_map(|layer| layer.own.iter().rev()).map(|(name, value)| (name.as_os_str(), value.as_deref()))
     }
 }
 
 impl PartialEq for Set {
     fn eq(&self, other: &Self) -> bool {
-        self.last_first().eq(other.last_first())
+        let alone = |set: &Self| set.layers().filter(|layer| layer.alone).count();
+        self.last_first().eq(other.last_first()) && alone(self) == alone(other)
     }
 }
 
@@ -61,14 +113,23 @@ mod tests {
 
     #[test]
     fn the_last_value_counts_and_none_is_shown() {
-        let of = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let of = |pairs: &[(&str, &str)]| -> Vec<(OsString, OsString)> {
+            pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
+        };
         let around = Set::default().and(of(&[("A", "hunter1"), ("B", "hunter2"), ("A", "hunter3")]));
         let set = around.and(of(&[("B", "hunter4")])).and(Vec::new());
-        assert_eq!(set.get("A"), Some(OsStr::new("hunter3")));
-        assert_eq!(set.get("B"), Some(OsStr::new("hunter4")));
-        assert_eq!(around.get("B"), Some(OsStr::new("hunter2")), "what is set inside says nothing around it");
-        assert_eq!(set.get("C"), None);
-        assert_eq!(set.each().iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["A", "B", "A", "B"]);
+        let value = |value| Said::Value(OsStr::new(value));
+        assert_eq!(set.get("A"), value("hunter3"));
+        assert_eq!(set.get("B"), value("hunter4"));
+        assert_eq!(around.get("B"), value("hunter2"), "what is set inside says nothing around it");
+        assert_eq!(set.get("C"), Said::Nothing);
+        let without = set.and_some(vec![("B".into(), None)]);
+        assert_eq!(without.get("B"), Said::Unset, "nor what is around it");
+        let environment = of(&[("B", "x"), ("C", "y")]);
+        assert_eq!(without.over(environment.clone()), of(&[("A", "hunter3"), ("C", "y")]));
+        assert_eq!(Set::none().and(of(&[("D", "z")])).over(environment), of(&[("D", "z")]));
+        assert_eq!(Set::none().get("C"), Said::Unset);
+        assert_ne!(Set::none(), Set::default());
         assert_eq!(format!("{set:?}"), "4 variables");
         let same = Set::default().and(of(&[("A", "hunter1"), ("B", "hunter2"), ("A", "hunter3"), ("B", "hunter4")]));
         assert_eq!(set, same, "by what is set, not by how");

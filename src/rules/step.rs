@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Command;
-use super::set::Set;
+use super::printed::Printed;
+use super::set::{Said, Set};
 use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
 
@@ -59,6 +60,14 @@ pub(super) struct Step<'a> {
     pub(super) input: Option<Rc<[u8]>>,
     /// Files of this machine that come in by standard input, where the line names them.
     pub(super) input_from: Vec<PathBuf>,
+    /// More comes in by standard input than these two say.
+    pub(super) input_hidden: bool,
+    /// What its words hold, or lead to, that other commands of the line print.
+    pub(super) within: Rc<Printed>,
+    /// Files that the line itself makes.
+    pub(super) made: Made,
+    /// Its words name files that run time finds (`find -exec`, `xargs`).
+    pub(super) found: bool,
     /// It runs in a container: its files are none of this machine's.
     pub(super) inside: bool,
     /// It is started inside of a script, so that its redirections are still to come.
@@ -66,6 +75,9 @@ pub(super) struct Step<'a> {
     /// What it starts cannot be stopped from here.
     pub(super) escapes: bool,
 }
+
+/// Files that a line makes, each with what it puts there.
+pub(super) type Made = Rc<Vec<(PathBuf, Rc<Printed>)>>;
 
 /// A command as it is called, for who asks which program that is.
 #[derive(Clone, PartialEq, Eq)]
@@ -110,6 +122,10 @@ impl<'a> Step<'a> {
             redirected: Vec::new(),
             input: None,
             input_from: vec![STDIN.into()],
+            input_hidden: false,
+            within: Rc::default(),
+            made: Rc::default(),
+            found: false,
             inside: false,
             in_script: false,
             escapes: false,
@@ -130,16 +146,22 @@ impl<'a> Step<'a> {
     pub(super) fn caller(&self) -> Caller {
         Caller {
             word: self.called.clone(),
-            path: self.env.get("PATH").map(OsStr::to_owned),
+            path: match self.env.get("PATH") {
+                Said::Value(path) => Some(path.to_owned()),
+                Said::Unset | Said::Nothing => None,
+            },
             elsewhere: self.escapes || self.host.is_some() || self.inside,
         }
     }
 
     /// A variable of its environment.
     pub(super) fn variable(&self, name: &str, around: &dyn Fn(&str) -> Option<OsString>) -> Option<OsString> {
-        let own = self.env.get(name).map(OsStr::to_owned);
-        // Another host has an environment of its own.
-        own.or_else(|| self.host.is_none().then(|| around(name)).flatten())
+        match self.env.get(name) {
+            Said::Value(value) => Some(value.to_owned()),
+            Said::Unset => None,
+            // Another host has an environment of its own.
+            Said::Nothing => self.host.is_none().then(|| around(name)).flatten(),
+        }
     }
 
     /// A path of its, absolute.

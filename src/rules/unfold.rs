@@ -70,9 +70,12 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         Inner::Command(step) => below(*step),
         Inner::Commands(steps) => steps.into_iter().for_each(below),
         Inner::Script(text, parameters, around) => {
+            // A part of it comes from where nobody looks.
+            let hidden = around.input_hidden || !around.input_from.is_empty();
+            let hidden = matches!(text, Text::Read(_)) && hidden;
             let read = script::steps(text.bytes(), &parameters, &around, env);
             read.steps.into_iter().for_each(&mut below);
-            found.incomplete |= !read.complete;
+            found.incomplete |= !read.complete || hidden;
         }
     }
 }

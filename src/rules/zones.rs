@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use super::book::Book;
 use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
+use super::printed::Printed;
 use super::sql::{bare_sql, included};
-use super::step::{LONGEST_PATH, STDIN, Step, is_known};
+use super::step::{LONGEST_PATH, STDIN, Step, UNKNOWN, is_known};
 use super::wanted::Filling;
 use super::{Classification, Command, Deed, Told};
 
@@ -62,14 +63,43 @@ fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) ->
         if by_input || (teller.input && texts.is_empty() && files.is_empty()) {
             told.texts.extend(step.input.as_deref().map(<[u8]>::to_vec));
             told.input.extend(step.input_from.iter().cloned());
+            told.hidden |= step.input_hidden || (step.input.is_none() && step.input_from.is_empty());
         }
         told.texts.extend(texts.iter().map(|text| text.as_encoded_bytes().to_vec()));
-        told.files.extend(files.iter().filter(|file| !is_input(file)).map(|file| step.path(file)));
+        if texts.iter().chain(&files).any(|word| !is_known(word)) {
+            let open = texts.iter().any(|text| begins_open(text)) || files.iter().any(|file| !is_known(file));
+            told.hidden |= open && step.within.is_nothing();
+            told.add(&step.within);
+        }
+        for file in files.iter().filter(|file| !is_input(file) && is_known(file)) {
+            let path = step.path(file);
+            let mut made = step.made.iter().filter(|(made, _)| *made == path).peekable();
+            match made.peek() {
+                Some(_) => made.for_each(|(_, printed)| told.add(printed)),
+                None => told.files.push(path),
+            }
+        }
     }
+    told.reader = step.shown();
     let more = told.texts.iter().flat_map(|text| included(text));
     let more: Vec<PathBuf> = more.map(|(name, _)| step.path(OsStr::new(&*String::from_utf8_lossy(&name)))).collect();
     told.files.extend(more);
     told
+}
+
+impl Told {
+    /// What other commands of the line print is told as well.
+    fn add(&mut self, printed: &Printed) {
+        self.texts.extend(printed.text.as_deref().map(<[u8]>::to_vec));
+        self.input.extend(printed.files.iter().cloned());
+        self.hidden |= printed.hidden;
+    }
+}
+
+/// Whether what stands at the head of a statement is known at run time only: then it may be any.
+fn begins_open(text: &OsStr) -> bool {
+    let heads = text.as_encoded_bytes().split(|&byte| byte == b';');
+    heads.map(<[u8]>::trim_ascii_start).any(|statement| statement.first() == Some(&UNKNOWN))
 }
 
 /// Notes the zones that the words of one command enter.
@@ -86,7 +116,7 @@ pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Class
         class.zones.entry(zone.name.clone()).or_insert(if by_sql { "by its SQL" } else { "by its words" });
     }
     let sql_elsewhere = (step.inside || step.host.is_some()) && !deed.sql.files.is_empty();
-    if sql_elsewhere {
+    if sql_elsewhere || deed.sql.hidden {
         class.notes.push(format!("{} reads SQL where it cannot be looked at", step.shown()));
     }
 }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -35,8 +35,7 @@ pub(super) fn lookup(context: &Context) -> impl Fn(&Engine, &OsStr) -> Option<St
         let options = [("--host", &engine.host), ("--context", &engine.context), ("--config", &engine.config)];
         let global: Vec<&OsStr> =
             options.iter().filter_map(|(name, value)| Some([OsStr::new(*name), value.as_deref()?])).flatten().collect();
-        let set = engine.env.each().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let env: Vec<(OsString, OsString)> = arbiter::variables(context).into_iter().chain(set).collect();
+        let env = engine.env.over(arbiter::variables(context));
         let project = project_of_container(&docker, &global, container, env, left.get());
         left.set(left.get().saturating_sub(began.elapsed()));
         project

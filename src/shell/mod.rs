@@ -8,11 +8,12 @@
 //!
 //! Where shells read a line differently, it is read as bash reads it (`[[ a > b ]]` and `((a > 5))` are tests, not
 //! redirections; `&>f` sends both streams), and unquoted variables are split into words as POSIX says. Where the
-//! difference would change which text is a command at all, the answer is marked incomplete. Aliases are not expanded;
-//! a changed `IFS` is heeded when the script itself changes it; a `cd` is presumed to work, unless what follows runs
+//! difference would change which text is a command at all, the answer is marked incomplete. What an alias may have made of
+//! a command stands behind it (dash and sh expand aliases in scripts, bash and zsh do not); a changed `IFS` is heeded when the script itself changes it; a `cd` is presumed to work, unless what follows runs
 //! only when it failed.
 #![forbid(unsafe_code)]
 
+mod environment;
 mod script;
 mod syntax;
 #[cfg(test)]
@@ -20,7 +21,8 @@ mod tests;
 mod walk;
 mod word;
 
-pub use script::{Assignment, Descriptor, Directory, Input, Kind, Redirection, Script, Simple, Surroundings};
+pub use environment::{Environment, Exported, Value, Variable};
+pub use script::{Assignment, Descriptor, Directory, Input, Kind, Redirection, Script, Simple, Span, Surroundings};
 pub use word::{Part, Word};
 
 /// The longest script that is read, in bytes: 128 KiB. Linux starts no program with a longer word (`MAX_ARG_STRLEN`, 32 pages

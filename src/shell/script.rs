@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::environment::Environment;
 use super::word::{Part, Word};
 
 /// Every simple command of a script.
@@ -31,6 +32,10 @@ pub struct Simple {
     pub directory: Directory,
     /// What its standard input is.
     pub input: Input,
+    /// What the script did to its variables until here; what stands before the words comes on top.
+    pub environment: Environment,
+    /// It calls a function of the script; what that runs is found as well.
+    pub is_call: bool,
 }
 
 /// `NAME=VALUE` or `NAME+=VALUE`.
@@ -114,13 +119,22 @@ pub enum Directory {
 pub enum Input {
     /// What the script was started with.
     Inherited,
-    /// A pipe from what stands before the bar: a simple command by its index, or something compound.
-    Pipe(Option<usize>),
+    /// A pipe from what stands before the bar, if that is known: from these commands, all or some of them.
+    Pipe(Option<Span>),
     /// A redirection, of this command or of a compound one around it: the index of the command that has it, and its
     /// place among that command's redirections.
     Redirection(usize, usize),
     /// Something else.
     Unknown,
+}
+
+/// Commands of a script that stand one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The index of the first.
+    pub from: usize,
+    /// The index behind the last.
+    pub to: usize,
 }
 
 impl Script {
@@ -140,9 +154,23 @@ pub struct Surroundings {
     pub variables: BTreeMap<Vec<u8>, Vec<u8>>,
     /// `$0`, `$1`, …, if they are known.
     pub parameters: Option<Vec<Vec<u8>>>,
+    /// A byte that stands in parameters for what is not known of them.
+    pub unknown: Option<u8>,
 }
 
 impl Surroundings {
+    /// A parameter as far as it is known.
+    pub(super) fn word(&self, text: &[u8]) -> Word {
+        let mut word = Word::default();
+        for (at, known) in text.split(|byte| Some(*byte) == self.unknown).enumerate() {
+            if at > 0 {
+                word.push(Part::Unknown { splits: false });
+            }
+            word.push(Part::Known(known.to_vec()));
+        }
+        word
+    }
+
     /// A variable's value as far as it is known.
     pub(super) fn variable(&self, name: &[u8]) -> Part {
         match self.variables.get(name) {

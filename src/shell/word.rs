@@ -1,6 +1,8 @@
 //! One word of a command: what is known of its text.
 #![forbid(unsafe_code)]
 
+use super::script::Span;
+
 /// A word after quote removal and the expansions that the script itself decides. Known neighbours are one part.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
@@ -27,6 +29,15 @@ pub enum Part {
         /// Whether it may become none or several words.
         splits: bool,
     },
+    /// What these commands print (`$(…)`), without the newlines at its end.
+    Output {
+        /// The commands.
+        commands: Span,
+        /// Whether it may become none or several words.
+        splits: bool,
+    },
+    /// The name of a pipe out of which comes what these commands print (`<(…)`).
+    Stream(Span),
 }
 
 impl Word {
@@ -63,9 +74,17 @@ impl Word {
     #[must_use]
     pub fn may_split(&self) -> bool {
         self.parts.iter().any(|part| match part {
-            Part::Known(_) => false,
+            Part::Known(_) | Part::Stream(_) => false,
             Part::Pattern(_) => true,
-            Part::Variable { splits, .. } | Part::Unknown { splits } => *splits,
+            Part::Variable { splits, .. } | Part::Unknown { splits } | Part::Output { splits, .. } => *splits,
+        })
+    }
+
+    /// Whether it may become none or several words for another cause than that it stands for the names of files.
+    pub(super) fn may_be_several(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Known(_) | Part::Stream(_) | Part::Pattern(_) => false,
+            Part::Variable { splits, .. } | Part::Unknown { splits } | Part::Output { splits, .. } => *splits,
         })
     }
 

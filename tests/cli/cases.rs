@@ -72,6 +72,10 @@ fn as_written(cases: &[Case]) -> BTreeMap<String, usize> {
             && answer["resources"] == serde_json::json!(case.expect.resources)
             && (!names_writes || answer["writes"] == serde_json::json!(writes))
             && case.expect.rule.as_ref().is_none_or(|rule| answer["rule"] == *rule)
+            && case.expect.scope.as_ref().is_none_or(|scope| {
+                answer["leases"].as_array().is_some_and(|all| all.iter().all(|lease| lease["scope"] == *scope))
+            })
+            && !answer.to_string().contains("%1A")
             && case.expect.note.is_none_or(|note| answer["notes"].as_array().is_some_and(|all| all.is_empty() != note));
         if let (Decision::Lock, Some(rule)) = (case.expect.decision, answer["rule"].as_str()) {
             *locks.entry(rule.to_owned()).or_default() += 1;

@@ -148,6 +148,13 @@ impl Generator<'_> {
                         ": ${F:=z}",
                         "exec 3>o3",
                         "F=a*b",
+                        "export F",
+                        "export F=y",
+                        "set -a",
+                        "set +a",
+                        "unset G",
+                        "(export F=sub)",
+                        "F=v export G",
                     ])
                     .to_owned();
             }

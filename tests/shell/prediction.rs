@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use locked::shell::{Directory, Script, Simple, Word};
+use locked::shell::{Directory, Exported, Part, Script, Simple, Value, Variable, Word};
 
-use super::yard::Call;
+use super::yard::{Call, WATCHED};
 
 /// How well a call was predicted.
 pub(super) enum Fit {
@@ -17,7 +17,9 @@ pub(super) enum Fit {
 }
 
 pub(super) fn ran(script: &Script, call: &Call, a_cd_may_have_failed: bool) -> Fit {
-    let here = |simple: &&Simple| a_cd_may_have_failed || fits(&simple.directory, &call.directory);
+    let here = |simple: &&Simple| {
+        (a_cd_may_have_failed || fits(&simple.directory, &call.directory)) && sees(simple, &call.variables)
+    };
     let commands = || script.commands.iter().filter(here);
     let exactly = |simple: &Simple| {
         program(simple).len() == call.words.len()
@@ -30,6 +32,30 @@ pub(super) fn ran(script: &Script, call: &Call, a_cd_may_have_failed: bool) -> F
         simple.words.iter().any(|word| word.known().is_none()) && could_become(program(simple), &call.words)
     });
     if partly { Fit::Partly } else { Fit::None }
+}
+
+/// Whether the command may see these values of the variables that are watched.
+fn sees(simple: &Simple, values: &[Option<Vec<u8>>]) -> bool {
+    WATCHED.iter().zip(values).all(|((name, given), seen)| {
+        let (name, given, seen) = (name.as_bytes(), given.map(str::as_bytes), seen.as_deref());
+        if let Some(own) = simple.assignments.iter().rfind(|own| own.name == name) {
+            return own.appends || seen.is_some_and(|seen| own.value.could_be(seen));
+        }
+        let untouched = Variable::default();
+        let variable = simple.environment.get(name).unwrap_or(&untouched);
+        match (variable.exported, &variable.value) {
+            (Exported::Unsure, _) | (_, Value::List(_)) => true,
+            (Exported::No, _) => seen.is_none(),
+            (Exported::AsFound, _) if given.is_none() => seen.is_none(),
+            (_, Value::Unset) => seen.is_none(),
+            (_, Value::AsFound) => seen == given,
+            // Of what nothing is known, it is not known either that it is set.
+            (_, Value::Text(word)) => match seen {
+                Some(seen) => word.could_be(seen),
+                None => matches!(word.parts(), [Part::Unknown { .. }]),
+            },
+        }
+    })
 }
 
 /// The words without `command`, which is the shell's own.

@@ -13,8 +13,15 @@ pub(super) const PARAMETERS: [&str; 3] = ["name", "one", "t w"];
 /// What can be run. `no` fails.
 const PROGRAMS: [&str; 6] = ["p", "q", "r", "s", "no", "ls"];
 
-/// Writes down where it was called and with what, one file per call, and says one word.
-const RECORDER: &str = "#!/bin/sh\ntrap '' PIPE\ncd -P . && printf '%s\\0' \"$PWD\" \"${0##*/}\" \"$@\" >\"$RECORD/$$\"\n\
+/// Variables whose values are written down, and with what the shell is started.
+pub(super) const WATCHED: [(&str, Option<&str>); 2] = [("F", None), ("G", Some("given"))];
+
+/// What stands for a variable that is not set.
+const UNSET: &[u8] = b"-unset-";
+
+/// Writes down where it was called, what it saw of the variables, and with what it was called, one file per call, and
+/// says one word.
+const RECORDER: &str = "#!/bin/sh\ntrap '' PIPE\ncd -P . && printf '%s\\0' \"$PWD\" \"${F--unset-}\" \"${G--unset-}\" \"${0##*/}\" \"$@\" >\"$RECORD/$$\"\n\
     case ${0##*/} in no) exit 1 ;; esac\necho out 2>/dev/null\nexit 0\n";
 
 pub(super) struct Yard {
@@ -28,6 +35,8 @@ pub(super) struct Call {
     /// Relative to where the script was started, or absolute.
     pub(super) directory: PathBuf,
     pub(super) words: Vec<Vec<u8>>,
+    /// What it saw of each variable of [`WATCHED`].
+    pub(super) variables: Vec<Option<Vec<u8>>>,
 }
 
 pub(super) struct Run {
@@ -57,9 +66,11 @@ impl Yard {
     }
 
     /// The environment that scripts see.
-    pub(super) fn variables(&self) -> [(Vec<u8>, Vec<u8>); 2] {
+    pub(super) fn variables(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let bytes = |path: PathBuf| path.as_os_str().as_encoded_bytes().to_vec();
-        [(b"HOME".to_vec(), bytes(self.path("home"))), (b"PATH".to_vec(), bytes(self.path("bin")))]
+        let own = [(b"HOME".to_vec(), bytes(self.path("home"))), (b"PATH".to_vec(), bytes(self.path("bin")))];
+        let watched = WATCHED.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into())));
+        own.into_iter().chain(watched).collect()
     }
 
     pub(super) fn run(&self, script: &str) -> Run {
@@ -77,6 +88,7 @@ impl Yard {
         shell.arg(format!("HOME={}", self.path("home").display()));
         shell.arg(format!("PATH={}", self.path("bin").display()));
         shell.arg(format!("RECORD={}", self.path("record").display()));
+        shell.args(WATCHED.iter().filter_map(|(name, value)| Some(format!("{name}={}", (*value)?))));
         shell.arg(&self.shell).args(["-c", script]).args(PARAMETERS).current_dir(&work).stdin(Stdio::null());
         let output = shell.output().expect("timeout runs");
         assert!(output.status.code().is_some_and(|code| code != 137), "it took too long:\n{script}");
@@ -85,7 +97,9 @@ impl Yard {
             let record = fs::read(entry.expect("entry").path()).expect("record");
             let mut fields = record.strip_suffix(b"\0").unwrap_or(&record).split(|byte| *byte == 0).map(<[u8]>::to_vec);
             let directory = PathBuf::from(String::from_utf8(fields.next().expect("directory")).expect("UTF-8"));
-            Call { directory: relative(&directory, &work), words: fields.collect() }
+            let variables = fields.by_ref().take(WATCHED.len()).map(|value| Some(value).filter(|value| value != UNSET));
+            let variables = variables.collect();
+            Call { directory: relative(&directory, &work), words: fields.collect(), variables }
         });
         let run = Run {
             calls: calls.collect(),

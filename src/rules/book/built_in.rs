@@ -87,7 +87,7 @@ pub(super) const DIVISIONS: [Division; 10] = [
         pack: None,
     },
     Division {
-        programs: &["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish"],
+        programs: &["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "and", "or", "not"],
         text: include_str!("../built_in/shells.toml"),
         pack: None,
     },

@@ -18,6 +18,9 @@ pub struct Program {
     /// Options whose value can only be attached (`-i.bak`): the rest of a bundle is no bundle.
     #[serde(default)]
     pub attached: Vec<String>,
+    /// Options to which digits may be attached, behind which the bundle goes on (`perl -0777pi`).
+    #[serde(default)]
+    pub digits: Vec<String>,
     /// Options with a value that are understood behind every sub-command as well.
     #[serde(default)]
     pub everywhere: Vec<String>,

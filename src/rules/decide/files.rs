@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Wants;
 use super::fits::{behind, given};
 use crate::rules::book::Book;
+use crate::rules::find::may_be_shared;
 use crate::rules::grammar::Line;
 use crate::rules::step::{LONGEST_PATH, Redirected, Step, is_known};
 use crate::rules::wanted::Filling;
@@ -97,6 +98,8 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
     }
     opened.retain(|file| !file.name.is_empty());
     wants.touched = opened.iter().map(|file| step.path(&file.name)).collect();
+    // Of what run time finds, names that are open may be any.
+    wants.unnamed |= step.found && wants.touched.iter().any(|path| may_be_shared(path) && !is_named(path, step));
     if step.host.is_some() {
         return;
     }
@@ -145,6 +148,12 @@ fn may_be_opened(name: &OsStr, step: &Step<'_>) -> bool {
     // Nothing is said of a longer script either.
     let parts = || step.host.is_some() && name.len() <= shell::LONGEST && name.as_encoded_bytes().iter().any(is_sign);
     name.len() <= LONGEST_PATH || !is_known(name) || parts()
+}
+
+/// On another host a rule is about the names that it knows: what has one is no secret of run time.
+fn is_named(path: &Path, step: &Step<'_>) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    step.host.is_some() && name.iter().next_back().is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Whether what is known of its name has the marker of SOPS files.

@@ -26,10 +26,11 @@ pub(super) fn in_container<'a>(launcher: &Launcher, step: &Step<'a>, book: &Book
         cwd: nowhere(),
         env: Set::default(),
         redirected: Vec::new(),
+        made: Rc::default(),
         escapes: true,
         ..step.clone()
     };
-    Some(command(words, inside, launcher))
+    Some(command(words, inside))
 }
 
 /// The same on another host, where its files, its environment and its directory are others.
@@ -39,6 +40,7 @@ pub(in crate::rules) fn there<'a>(around: Step<'a>, host: &str) -> Step<'a> {
         cwd: nowhere(),
         env: Set::default(),
         redirected: Vec::new(),
+        made: Rc::default(),
         escapes: true,
         ..around
     }

@@ -9,9 +9,11 @@ use super::{Inner, Text};
 use crate::rules::argument::tail;
 use crate::rules::book::{Book, Launcher, Several};
 use crate::rules::grammar::{self, Level, Line};
-use crate::rules::step::{Step, UNKNOWN, name_of};
+use crate::rules::set::Set;
+use crate::rules::step::{Step, name_of};
 use crate::rules::transfer;
 use crate::rules::words::Words;
+use crate::rules::xargs::by_xargs;
 use crate::terms::shell_quote;
 
 /// What this form of the line starts; none when the line has another form.
@@ -59,7 +61,15 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     }
     if launcher.assignments {
         // `env - PROGRAM`: an empty environment, as `-i` makes it.
+        let is_empty = words.first().is_some_and(|first| first == "-");
         words = behind("-", words);
+        if launcher.program.has("env") {
+            if is_empty || line.is_given("-i|--ignore-environment") {
+                around.env = Set::none();
+            }
+            let gone = line.values("-u|--unset").map(|name| (name.to_owned(), None));
+            around.env = around.env.and_some(gone.collect());
+        }
         let own: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
         words = words.from(own.len());
         around.env = around.env.and(own);
@@ -78,7 +88,10 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         }
         return Inner::Script(Text::Made(script), Words::default(), Box::new(around));
     }
-    command(words, around, launcher)
+    if launcher.program.has("xargs") {
+        return Inner::Commands(by_xargs(&words, line, &around));
+    }
+    command(words, around)
 }
 
 /// The words behind this one, if it is the first.
@@ -86,17 +99,10 @@ fn behind<'a>(word: &str, words: Words<'a>) -> Words<'a> {
     if words.first().is_some_and(|first| first == word) { words.from(1) } else { words }
 }
 
-pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher) -> Inner<'a> {
-    let Some((program, mut args)) = words.split() else { return Inner::Nothing };
-    if launcher.program.has("xargs") {
-        args = args.iter().cloned().chain([unknown()]).collect();
-    }
+pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>) -> Inner<'a> {
+    let Some((program, args)) = words.split() else { return Inner::Nothing };
     let name = name_of(program);
     Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
-}
-
-fn unknown() -> OsString {
-    String::from(char::from(UNKNOWN)).into()
 }
 
 /// The arguments behind the launcher's sub-command; none when the line has another one.

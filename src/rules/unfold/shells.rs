@@ -29,13 +29,16 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
         // `-o pipefail`: the name of an option comes behind.
         at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));
     }
-    let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(is_s);
+    let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(|word| is_letter(word, b's'));
     match (step.args.get(at), &step.input) {
         (Some(_), _) if wants_script => {
             // Which shell's name stands for `$0` where none is given makes no difference.
             let given = step.args.from(at + 1);
             let parameters = if given.is_empty() { [step.name.clone()].into_iter().collect() } else { given };
-            Inner::Script(Text::Word(step.args.from(at)), parameters, Box::new(step.clone()))
+            let text = Text::Word(step.args.from(at));
+            let exports_all = step.args[..at].iter().any(|word| is_letter(word, b'a'));
+            let text = if exports_all { Text::Made([b"set -a\n", text.bytes()].concat()) } else { text };
+            Inner::Script(text, parameters, Box::new(step.clone()))
         }
         (_, Some(input)) if reads_input => {
             Inner::Script(Text::Read(Rc::clone(input)), Words::default(), Box::new(step.clone()))
@@ -45,10 +48,10 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
     }
 }
 
-/// `-s`, also in a bundle.
-fn is_s(word: &OsString) -> bool {
+/// `-s` and its like, also in a bundle.
+fn is_letter(word: &OsString, letter: u8) -> bool {
     let bytes = word.as_encoded_bytes();
-    bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b's')
+    bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&letter)
 }
 
 /// Whether the line itself sends something to its standard input, and not somebody at a terminal.

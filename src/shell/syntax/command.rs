@@ -1,6 +1,8 @@
 //! One command: which construct it is, and the simple ones.
 #![forbid(unsafe_code)]
 
+use std::rc::Rc;
+
 use super::reserved::End;
 use super::source::{Parser, in_name};
 use super::tree::{Assign, Body, Command, Piece, Raw};
@@ -80,7 +82,7 @@ impl Parser<'_> {
                 self.blanks();
                 self.expect(b")");
                 self.lines();
-                let body = Body::Function { name: words.remove(0), body: self.inner_command() };
+                let body = Body::Function { name: words.remove(0), body: Rc::new(*self.inner_command()) };
                 return Command { body, redirections };
             } else {
                 let before = self.at;

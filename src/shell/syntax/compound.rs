@@ -1,6 +1,8 @@
 //! `if`, loops, `case`, functions and coprocesses, each behind its first word.
 #![forbid(unsafe_code)]
 
+use std::rc::Rc;
+
 use super::reserved::End;
 use super::source::{Parser, is_name};
 use super::tree::{Arm, Body, List, Raw};
@@ -145,7 +147,7 @@ impl Parser<'_> {
             self.expect(b")");
         }
         self.lines();
-        Body::Function { name, body: self.inner_command() }
+        Body::Function { name, body: Rc::new(*self.inner_command()) }
     }
 
     /// `coproc COMMAND`, or `coproc NAME COMPOUND`.

@@ -23,7 +23,7 @@ mod word;
 use self::reserved::End;
 use self::source::Parser;
 pub(crate) use self::source::{in_name, is_name};
-pub(crate) use self::visit::{Node, visit};
+pub(crate) use self::visit::{Node, visit, visit_command};
 
 /// How deeply constructs may be nested. What people write stays below ten.
 const DEEPEST: usize = 64;

@@ -39,6 +39,12 @@ impl Parser<'_> {
 
     fn parameter(&mut self, quoted: bool) -> Parameter {
         let name = self.subject();
+        let all = [(b"[@]}", false), (b"[*]}", true)];
+        if !name.is_empty()
+            && let Some((_, star)) = all.into_iter().find(|(text, _)| self.eat(*text))
+        {
+            return Parameter { name, quoted, operation: Operation::All { star } };
+        }
         let colon = self.peek() == Some(b':');
         let sign_at = self.over_continuations(self.at + usize::from(colon));
         let operation = match (name.is_empty(), self.source.get(sign_at).copied()) {

@@ -44,7 +44,7 @@ pub(crate) enum Body {
     // Without a name: `for ((…))`.
     For { name: Option<Vec<u8>>, words: Vec<Raw>, body: List },
     Case { subject: Raw, arms: Vec<Arm> },
-    Function { name: Raw, body: Box<Command> },
+    Function { name: Raw, body: Rc<Command> },
     // `[[ … ]]` and `((…))`: no program, but what they substitute runs.
     Test(Vec<Raw>),
     Coprocess(Box<Command>),
@@ -135,6 +135,10 @@ pub(crate) enum Operation {
         sign: u8,
         colon: bool,
         word: Raw,
+    },
+    /// `[@]` or `[*]`: all of an array.
+    All {
+        star: bool,
     },
     /// `#` or `%`, single or double.
     Strip {

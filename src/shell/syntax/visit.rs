@@ -17,7 +17,8 @@ pub(crate) fn visit(list: &List, see: &mut dyn FnMut(Node<'_>)) {
     }
 }
 
-fn visit_command(command: &Command, see: &mut dyn FnMut(Node<'_>)) {
+/// The same for one command.
+pub(crate) fn visit_command(command: &Command, see: &mut dyn FnMut(Node<'_>)) {
     see(Node::Command(command));
     for redirect in &command.redirections {
         match &redirect.target {
@@ -65,7 +66,7 @@ fn visit_word(word: &Raw, see: &mut dyn FnMut(Node<'_>)) {
             Piece::Substitution { list, .. } | Piece::Process { list, .. } => visit(list, see),
             Piece::Array(words) => words.iter().for_each(|word| visit_word(word, see)),
             Piece::Parameter(parameter) => match &parameter.operation {
-                Operation::Plain => {}
+                Operation::Plain | Operation::All { .. } => {}
                 Operation::Otherwise { word, .. } | Operation::Strip { word, .. } | Operation::Other(word) => {
                     visit_word(word, see);
                 }

@@ -1,11 +1,11 @@
 //! A notation for what was found, so that a table can be read: `[NAME=VALUE] word word >file @directory |input`.
 //!
 //! `·` is a blank in a word and `⏎` a newline in it, `''` an empty word, `?` unknown, `$x` from outside, `«a*»` a
-//! pattern, each with `…` if it may become none or several words. `@d` is the directory, `|3` a pipe from command 3, `|?`
-//! from something compound, `<3.0` the first redirection of command 3. `!` at the end: not complete.
+//! pattern, each with `…` if it may become none or several words. `@d` is the directory, `|3` a pipe from command 3, `|3-5`
+//! from one or more of these, `|?` from elsewhere, `<3.0` the first redirection of command 3. `!` at the end: not complete.
 #![forbid(unsafe_code)]
 
-use crate::shell::{Descriptor, Directory, Input, Kind, Part, Redirection, Script, Simple, Word};
+use crate::shell::{Descriptor, Directory, Input, Kind, Part, Redirection, Script, Simple, Span, Word};
 
 pub(super) fn script(script: &Script) -> String {
     let mut all: Vec<String> = script.commands.iter().enumerate().map(|(at, command)| simple(at, command)).collect();
@@ -30,7 +30,8 @@ fn simple(at: usize, command: &Simple) -> String {
         Input::Inherited => {}
         Input::Redirection(command, _) if command == at => {}
         Input::Redirection(command, place) => all.push(format!("<{command}.{place}")),
-        Input::Pipe(Some(from)) => all.push(format!("|{from}")),
+        Input::Pipe(Some(Span { from, to })) if to <= from + 1 => all.push(format!("|{from}")),
+        Input::Pipe(Some(Span { from, to })) => all.push(format!("|{from}-{}", to - 1)),
         Input::Pipe(None) => all.push("|?".to_owned()),
         Input::Unknown => all.push("<?".to_owned()),
     }
@@ -67,7 +68,8 @@ fn parts(word: &Word) -> String {
         Part::Known(bytes) => text(bytes),
         Part::Pattern(bytes) => format!("«{}»", text(bytes)),
         Part::Variable { name, splits } => format!("${}{}", text(name), several(splits)),
-        Part::Unknown { splits } => format!("?{}", several(splits)),
+        Part::Unknown { splits } | Part::Output { splits, .. } => format!("?{}", several(splits)),
+        Part::Stream(_) => "?".to_owned(),
     };
     word.parts().iter().map(part).collect()
 }

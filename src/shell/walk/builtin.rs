@@ -1,9 +1,9 @@
 //! The shell's own commands, as far as they change what follows.
 #![forbid(unsafe_code)]
 
-use super::declare::{declare, sets};
+use super::Walker;
+use super::declare::{declare, sets, unset};
 use super::state::{Flow, State};
-use super::{Walker, effect};
 use crate::shell::script::{Directory, Input};
 use crate::shell::syntax::is_name;
 use crate::shell::syntax::tree::{Piece, Raw};
@@ -67,17 +67,15 @@ pub(super) fn keeps_assignments(words: &[Word]) -> bool {
 }
 
 impl Walker<'_> {
-    pub(super) fn calls_function(&self, words: &[Word]) -> bool {
-        command(words)
-            .is_some_and(|(name, _, passes)| !passes && name.known().is_some_and(|name| self.functions.contains(name)))
+    /// The function of the script that these words call, and the place of its name among them.
+    pub(super) fn function_called(&self, words: &[Word]) -> Option<(Vec<u8>, usize)> {
+        let (name, rest, passes) = command(words)?;
+        let name = name.known().filter(|name| !passes && self.functions.contains_key(*name))?;
+        Some((name.to_vec(), words.len() - rest.len() - 1))
     }
 
     /// What holds after a command that had this input.
     pub(super) fn aftermath(&mut self, words: &[Word], input: Input, mut state: State) -> Flow {
-        if self.calls_function(words) {
-            self.function_effects.apply(&mut state);
-            return Flow::both(state);
-        }
         let Some((name, arguments, _)) = command(words) else { return Flow::both(state) };
         let Some(name) = name.known() else {
             // A path is no command of the shell's own; any other name may be.
@@ -90,19 +88,30 @@ impl Walker<'_> {
         match name {
             b"cd" | b"chdir" | b"pushd" => return self.moves(name, arguments, state),
             b"popd" => state.move_to(Directory::Unknown),
-            b"exit" | b"return" | b"break" | b"continue" | b"logout" | b"bye" => state.reachable = false,
+            b"exit" | b"return" | b"break" | b"continue" | b"logout" | b"bye" => {
+                if name == b"return" {
+                    self.returns(arguments, &state);
+                }
+                state.reachable = false;
+            }
             b"exec" if arguments.is_empty() => state.read_from(input),
             b"exec" => state.reachable = false,
-            b"set" if arguments.is_empty() => {}
-            b"set" | b"shift" => state.lose_parameters(),
+            b"set" => self.set(arguments, &mut state),
+            b"shift" => self.shift(arguments, &mut state),
+            b"alias" => self.alias(arguments),
+            b"unset" => unset(arguments, &mut state),
             b"eval" => return self.evaluate(arguments, state),
             b"." | b"source" => state.forget_all(),
             b"trap" => self.trap(arguments, &mut state),
             name if DECLARING.contains(&name) => {
-                arguments.iter().for_each(|argument| declare(name, argument, &mut state))
+                let names = declare(name, arguments, &mut state);
+                let is_global =
+                    |word: &Word| word.known().is_some_and(|word| word.starts_with(b"-") && word.contains(&b'g'));
+                if !matches!(name, b"export" | b"readonly") && !arguments.iter().any(is_global) {
+                    self.localize(names);
+                }
             }
-            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"unset" | b"let" | b"wait" | b"vared"
-            | b"zparseopts" => {
+            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"let" | b"wait" | b"vared" | b"zparseopts" => {
                 arguments.iter().for_each(|argument| sets(argument, &mut state));
                 [b"REPLY".as_slice(), b"MAPFILE", b"OPTARG", b"OPTIND"].iter().for_each(|name| state.forget(name));
             }
@@ -137,27 +146,7 @@ impl Walker<'_> {
         self.list(&tree, state)
     }
 
-    /// `trap`: its first word is a script that may run at any time later.
-    fn trap(&mut self, arguments: &[Word], state: &mut State) {
-        let action = arguments.iter().find(|word| word.known() != Some(b"--"));
-        if action.is_none_or(|action| matches!(action.known(), Some(b"" | b"-" | b"-l" | b"-p"))) {
-            return;
-        }
-        let Some((tree, complete)) = self.script_of(action.map_or(&[], std::slice::from_ref)) else { return };
-        self.complete &= complete;
-        self.learn_functions(&tree);
-        if self.quiet {
-            self.list(&tree, state.clone());
-        } else if self.effects(&[&tree], state) != effect::Effects::default() {
-            state.forget_all();
-        }
-        let mut within = State::start();
-        within.forget_all();
-        within.input = Input::Unknown;
-        self.list(&tree, within);
-    }
-
-    fn script_of(&mut self, words: &[Word]) -> Option<(crate::shell::syntax::tree::List, bool)> {
+    pub(super) fn script_of(&mut self, words: &[Word]) -> Option<(crate::shell::syntax::tree::List, bool)> {
         let mut texts = Vec::new();
         for word in words {
             texts.push(word.known()?);

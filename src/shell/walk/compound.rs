@@ -1,10 +1,12 @@
 //! Compound commands.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use super::state::{Flow, State};
 use super::{REPEATED, Walker};
 use crate::shell::script::Input;
-use crate::shell::syntax::tree::{Arm, Body, List, Raw};
+use crate::shell::syntax::tree::{Arm, Body, List, Raw, literal};
 use crate::shell::word::Word;
 
 impl Walker<'_> {
@@ -19,17 +21,12 @@ impl Walker<'_> {
             Body::While { condition, body, until } => self.repeat(condition, body, *until, state),
             Body::For { name, words, body } => self.each(name.as_deref(), words, body, state),
             Body::Case { subject, arms } => self.case(subject, arms, state),
-            Body::Function { name, body } => {
+            Body::Function { name, .. } => {
+                // It runs where it is called.
                 self.single(name, &mut state);
-                if self.quiet {
-                    return Flow::both(state);
+                if let Some(name) = literal(name) {
+                    Arc::make_mut(&mut state.defined).insert(name);
                 }
-                // It runs later, with whatever holds then.
-                let mut within = state.clone();
-                within.forget_all();
-                within.input = Input::Unknown;
-                within.reachable = true;
-                self.command(body, within);
                 Flow::both(state)
             }
             Body::Test(words) => {
@@ -96,7 +93,7 @@ impl Walker<'_> {
     }
 
     fn may_repeat(&mut self, values: &[Word], body: &List) -> bool {
-        if self.quiet || values.is_empty() || values.iter().any(Word::may_split) {
+        if self.quiet || values.is_empty() || values.iter().any(Word::may_be_several) {
             return false;
         }
         let cost = super::effect::size(body).saturating_mul(values.len() - 1);

@@ -3,33 +3,60 @@
 
 use super::assign::assign;
 use super::state::State;
+use crate::shell::environment::Exported;
 use crate::shell::syntax::{in_name, is_name};
 use crate::shell::word::{Part, Word};
 
-/// `export NAME=VALUE` and its like.
-pub(super) fn declare(command: &[u8], argument: &Word, state: &mut State) {
+/// `export NAME=VALUE` and its like. Answers the names of which it is about.
+pub(super) fn declare(command: &[u8], arguments: &[Word], state: &mut State) -> Vec<Vec<u8>> {
+    let (mut exported, mut names) = ((command == b"export").then_some(Exported::Yes), Vec::new());
+    for argument in arguments {
+        let head = argument.head();
+        let Some(sign @ (b'-' | b'+')) = head.first() else {
+            names.extend(declared(command, argument, exported, state));
+            continue;
+        };
+        match (command, sign) {
+            (b"export" | b"readonly", _) if head.contains(&b'f') => return names,
+            (b"export", _) if head.contains(&b'n') => exported = Some(Exported::No),
+            // A reference to another variable: from now on nothing can be told by names.
+            (b"declare" | b"typeset" | b"local", _) if head.contains(&b'n') => state.forget_all(),
+            (b"declare" | b"typeset", b'-') if head.contains(&b'f') || head.contains(&b'F') => return names,
+            (_, b'-') if head.contains(&b'x') => exported = Some(Exported::Yes),
+            (_, b'+') if head.contains(&b'x') => exported = Some(Exported::No),
+            _ => {}
+        }
+    }
+    names
+}
+
+fn declared(command: &[u8], argument: &Word, exported: Option<Exported>, state: &mut State) -> Option<Vec<u8>> {
     let head = argument.head();
-    if head.first().is_some_and(|byte| matches!(byte, b'-' | b'+')) {
-        // A reference to another variable: from now on nothing can be told by names.
-        if head.contains(&b'n') && !matches!(command, b"export" | b"readonly") {
+    let end = head.iter().position(|byte| *byte == b'=');
+    let name = &head[..end.unwrap_or(head.len())];
+    let (name, appends) = name.strip_suffix(b"+").map_or((name, false), |name| (name, true));
+    if !is_name(name) || (end.is_none() && argument.known().is_none()) {
+        if end.is_some() || argument.known().is_some() {
+            sets(argument, state);
+        } else {
             state.forget_all();
         }
-        return;
+        return None;
     }
-    match head.iter().position(|byte| *byte == b'=') {
-        Some(end) if is_name(head[..end].strip_suffix(b"+").unwrap_or(&head[..end])) => {
-            let appends = head[..end].ends_with(b"+");
-            let mut value = argument.clone();
-            if let Some(Part::Known(text)) = value.parts.first_mut() {
-                text.drain(..=end);
-            }
-            assign(state, head[..end].strip_suffix(b"+").unwrap_or(&head[..end]), &value.tidy(), appends);
+    let name = name.to_vec();
+    if let Some(end) = end {
+        let mut value = argument.clone();
+        if let Some(Part::Known(text)) = value.parts.first_mut() {
+            text.drain(..=end);
         }
-        Some(_) => sets(argument, state),
-        None if argument.known().is_some() && matches!(command, b"export" | b"readonly") => {}
-        None if argument.known().is_some() => sets(argument, state),
-        None => state.forget_all(),
+        assign(state, &name, &value.tidy(), appends);
+    } else if exported.is_none() && command != b"readonly" {
+        sets(argument, state);
     }
+    if let Some(exported) = exported {
+        state.export(&name, exported);
+    }
+    Some(name)
 }
 
 /// A word that names a variable, perhaps behind an option or before `=` or `[`.
@@ -38,5 +65,18 @@ pub(super) fn sets(argument: &Word, state: &mut State) {
     let attached = if text.len() > 2 && text[0] == b'-' { &text[2..] } else { text };
     for word in attached.split(|byte| !in_name(*byte)).filter(|word| is_name(word)) {
         state.forget(word);
+    }
+}
+
+/// `unset [-v] NAME…`; an element of an array leaves the rest.
+pub(super) fn unset(arguments: &[Word], state: &mut State) {
+    if arguments.first().is_some_and(|first| first.known() == Some(b"-f")) {
+        return;
+    }
+    for argument in arguments {
+        match argument.known() {
+            Some(name) if is_name(name) => state.unset(name),
+            _ => sets(argument, state),
+        }
     }
 }

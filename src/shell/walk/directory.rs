@@ -30,6 +30,9 @@ impl Walker<'_> {
             _ => return Directory::Unknown,
         };
         let searched = state.is_assigned(b"CDPATH") || self.surroundings.variables.contains_key(b"CDPATH".as_slice());
+        if let Some(to) = from_start(&to) {
+            return resolved(Word::default(), &to);
+        }
         let from = match (&state.directory, to.head()) {
             (_, [b'/', ..]) => Word::default(),
             (_, []) if to.parts().first().is_some_and(is_home) => Word::default(),
@@ -47,6 +50,17 @@ impl Walker<'_> {
         }
         resolved(from, &to)
     }
+}
+
+/// The way from where the script was started, of a word that begins with its `$PWD`.
+fn from_start(to: &Word) -> Option<Word> {
+    let [Part::Variable { name, .. }, rest @ ..] = to.parts() else { return None };
+    let way = match rest {
+        [] => b"".as_slice(),
+        [Part::Known(text)] => text.strip_prefix(b"/")?,
+        _ => return None,
+    };
+    (name == b"PWD").then(|| Word::literal(way))
 }
 
 fn goes_up(text: &[u8]) -> bool {

@@ -6,15 +6,18 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Walker;
-use super::state::State;
+use super::state::{Parameters, State};
+use crate::shell::environment::Exported;
 use crate::shell::script::{Directory, Input};
-use crate::shell::syntax::tree::{Body, List, Piece, literal};
-use crate::shell::syntax::{Node, visit};
+use crate::shell::syntax::tree::{Body, Command, List, Piece, literal};
+use crate::shell::syntax::{Node, visit, visit_command};
 
 /// Changes to the state of a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Effects {
     pub(super) names: BTreeSet<Vec<u8>>,
+    pub(super) exports: BTreeSet<Vec<u8>>,
+    pub(super) exports_all: bool,
     pub(super) directory: bool,
     pub(super) parameters: bool,
     pub(super) input: bool,
@@ -28,11 +31,15 @@ impl Effects {
             state.forget_all();
         }
         self.names.iter().for_each(|name| state.forget(name));
+        self.exports.iter().for_each(|name| state.export(name, Exported::Unsure));
+        if self.exports_all {
+            state.export_all(Exported::Unsure);
+        }
         if self.directory {
             state.move_to(Directory::Unknown);
         }
         if self.parameters {
-            state.lose_parameters();
+            state.set_parameters(Parameters::Unknown);
         }
         if self.input {
             state.read_from(Input::Unknown);
@@ -41,6 +48,8 @@ impl Effects {
 
     fn add(&mut self, other: Self) {
         self.names.extend(other.names);
+        self.exports.extend(other.exports);
+        self.exports_all |= other.exports_all;
         self.directory |= other.directory;
         self.parameters |= other.parameters;
         self.input |= other.input;
@@ -75,11 +84,11 @@ impl Walker<'_> {
         let (mut names, mut unnamed) = (Vec::new(), false);
         visit(list, &mut |node| {
             if let Node::Command(command) = node
-                && let Body::Function { name, .. } = &command.body
+                && let Body::Function { name, body } = &command.body
             {
                 let name = literal(name);
                 unnamed |= name.is_none();
-                names.extend(name);
+                names.extend(name.map(|name| (name, Rc::clone(body))));
             }
         });
         if unnamed {
@@ -88,7 +97,7 @@ impl Walker<'_> {
         if names.is_empty() {
             return;
         }
-        self.functions.extend(names);
+        names.into_iter().for_each(|(name, body)| self.learn(name, &body));
         let mut unknown = State::start();
         unknown.forget_all();
         let effects = self.quietly(|walker, log| {
@@ -105,17 +114,26 @@ impl Walker<'_> {
 
     fn quietly(&mut self, walk: impl FnOnce(&mut Self, &Rc<RefCell<Effects>>)) -> Effects {
         let log = Rc::<RefCell<Effects>>::default();
-        let (quiet, latest) = (std::mem::replace(&mut self.quiet, true), self.latest);
+        let (quiet, begun) = (std::mem::replace(&mut self.quiet, true), self.begun);
         walk(self, &log);
-        (self.quiet, self.latest) = (quiet, latest);
+        (self.quiet, self.begun) = (quiet, begun);
         log.take()
     }
 }
 
 /// How much there is to walk.
 pub(super) fn size(list: &List) -> usize {
+    measured(|see| visit(list, see))
+}
+
+/// The same of one command.
+pub(super) fn command_size(command: &Command) -> usize {
+    measured(|see| visit_command(command, see))
+}
+
+fn measured(visit: impl FnOnce(&mut dyn FnMut(Node<'_>))) -> usize {
     let mut size = 0_usize;
-    visit(list, &mut |node| {
+    visit(&mut |node| {
         size += match node {
             Node::Piece(Piece::Text { text, .. }) => 1 + text.len(),
             Node::Command(_) | Node::Piece(_) => 1,

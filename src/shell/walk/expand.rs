@@ -4,8 +4,8 @@
 use super::Walker;
 use super::fields::Fields;
 use super::state::State;
-use crate::shell::script::Input;
-use crate::shell::syntax::tree::{Piece, Raw};
+use crate::shell::script::{Input, Span};
+use crate::shell::syntax::tree::{List, Piece, Raw};
 use crate::shell::word::{Part, Word};
 
 impl Walker<'_> {
@@ -58,13 +58,17 @@ impl Walker<'_> {
             Piece::Home(_) | Piece::Opaque => into.push(Part::Unknown { splits: false }),
             Piece::Parameter(parameter) => self.parameter(parameter, state, into),
             Piece::Substitution { list, quoted } => {
-                self.subshell(list, state);
-                into.push(Part::Unknown { splits: !quoted && !into.single });
+                let commands = self.span(list, state);
+                let splits = !quoted && !into.single;
+                into.push(match commands {
+                    Some(commands) => Part::Output { commands, splits },
+                    None => Part::Unknown { splits },
+                });
             }
             Piece::Process { list, reads } => {
                 let input = if *reads { state.input } else { Input::Pipe(None) };
-                self.subshell(list, &state.with_input(input));
-                into.push(Part::Unknown { splits: false });
+                let commands = self.span(list, &state.with_input(input)).filter(|_| *reads);
+                into.push(commands.map_or(Part::Unknown { splits: false }, Part::Stream));
             }
             Piece::Arithmetic(inner) => {
                 self.single(inner, state);
@@ -76,6 +80,13 @@ impl Walker<'_> {
                 into.push(Part::Unknown { splits: false });
             }
         }
+    }
+
+    /// Walks commands in a subshell. Answers where they stand; nothing in a quiet walk.
+    fn span(&mut self, list: &List, state: &State) -> Option<Span> {
+        let from = self.commands.len();
+        self.subshell(list, state);
+        (!self.quiet).then_some(Span { from, to: self.commands.len() })
     }
 
     /// Whether so many more bytes may be put into words.

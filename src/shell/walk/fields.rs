@@ -10,6 +10,8 @@ pub(super) struct Fields {
     current: Word,
     /// Something was put into the current word, be it nothing in quotes.
     open: bool,
+    /// What is in it by `"$@"` was no word at all: with nothing else beside it, it is none either.
+    vanishes: bool,
     /// All is one word: assignments, here-documents and the like.
     pub(super) single: bool,
 }
@@ -25,7 +27,8 @@ impl Fields {
     }
 
     pub(super) fn next_word(&mut self) {
-        if std::mem::take(&mut self.open) {
+        let vanishes = std::mem::take(&mut self.vanishes) && self.current.parts().is_empty();
+        if std::mem::take(&mut self.open) && !vanishes {
             self.done.push(std::mem::take(&mut self.current));
         }
     }
@@ -55,9 +58,21 @@ impl Fields {
                 Part::Known(text) if splits => self.split(text),
                 Part::Variable { name, .. } => self.push(Part::Variable { name: name.clone(), splits }),
                 Part::Unknown { .. } => self.push(Part::Unknown { splits }),
+                Part::Output { commands, .. } => self.push(Part::Output { commands: *commands, splits }),
                 part => self.push(part.clone()),
             }
         }
+    }
+
+    /// The value of an array's element or of a parameter in quotes. It may stand for several words by itself.
+    pub(super) fn word_as_it_is(&mut self, value: &Word) {
+        self.open = true;
+        value.parts().iter().for_each(|part| self.push(part.clone()));
+    }
+
+    /// `"$@"` where there is nothing.
+    pub(super) fn no_word(&mut self) {
+        self.vanishes = true;
     }
 
     pub(super) fn words(mut self) -> Vec<Word> {
@@ -81,6 +96,6 @@ impl Fields {
 pub(super) fn length(part: &Part) -> usize {
     match part {
         Part::Known(text) | Part::Pattern(text) | Part::Variable { name: text, .. } => text.len(),
-        Part::Unknown { .. } => 1,
+        Part::Unknown { .. } | Part::Output { .. } | Part::Stream(_) => 1,
     }
 }

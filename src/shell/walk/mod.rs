@@ -3,6 +3,7 @@
 //! say differently is unknown behind them.
 #![forbid(unsafe_code)]
 
+mod alias;
 mod assign;
 mod builtin;
 mod compound;
@@ -11,33 +12,49 @@ mod directory;
 mod effect;
 mod expand;
 mod fields;
+mod function;
+mod join;
 mod parameter;
 mod redirect;
+mod set;
 mod simple;
 mod state;
+mod trap;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use self::effect::Effects;
+use self::function::{Call, Function};
 use self::state::{Flow, State};
-use super::script::{Input, Script, Simple, Surroundings};
+use self::trap::Trap;
+use super::script::{Input, Script, Simple, Span, Surroundings};
 use super::syntax::tree::{Body, Command, Item, Link, List, Pipeline};
 
 /// How many bytes of variables' values may be put into words. Beyond it a variable is unknown, so that a script cannot
 /// say much more than its length.
 const SUBSTITUTED: usize = 1024 * 1024;
 
-/// How much may be walked again for the words of `for` loops, in about bytes. Beyond it the loop's variable is unknown.
+/// How much may be walked again for the words of `for` loops and for calls of functions, in about bytes. Beyond it the
+/// loop's variable is unknown, and of what a function is called with nothing is known.
 const REPEATED: usize = 64 * 1024;
 
 pub(super) struct Walker<'a> {
     surroundings: &'a Surroundings,
     commands: Vec<Simple>,
     complete: bool,
-    /// The command that was noted last.
-    latest: usize,
-    functions: BTreeSet<Vec<u8>>,
+    /// Where the simple command that was walked last stands, and behind it what it led to.
+    begun: usize,
+    functions: BTreeMap<Vec<u8>, Function>,
     function_effects: Effects,
+    /// Functions of which a call could not be walked, and bodies of functions that share a name.
+    missed: BTreeSet<Vec<u8>>,
+    others: Vec<(Vec<u8>, Rc<Command>)>,
+    calls: Vec<Call>,
+    traps: Vec<Trap>,
+    aliases: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// How many subshells the walk is in.
+    subshells: usize,
     substituted: usize,
     substituted_quietly: usize,
     repeated: usize,
@@ -53,9 +70,15 @@ pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings) -> 
         surroundings,
         commands: Vec::new(),
         complete,
-        latest: 0,
-        functions: BTreeSet::new(),
+        begun: 0,
+        functions: BTreeMap::new(),
         function_effects: Effects::default(),
+        missed: BTreeSet::new(),
+        others: Vec::new(),
+        calls: Vec::new(),
+        traps: Vec::new(),
+        aliases: BTreeMap::new(),
+        subshells: 0,
         substituted: 0,
         substituted_quietly: 0,
         repeated: 0,
@@ -64,6 +87,10 @@ pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings) -> 
     };
     walker.learn_functions(tree);
     walker.list(tree, State::start());
+    walker.sprung_traps(tree);
+    walker.unseen_functions();
+    // One of these may have set a trap.
+    walker.sprung_traps(tree);
     Script { commands: walker.commands, complete: walker.complete }
 }
 
@@ -75,7 +102,9 @@ impl Walker<'_> {
             flow = if item.background {
                 // In a subshell: nothing comes back.
                 if !self.quiet {
+                    self.subshells += 1;
                     self.item(item, state.clone());
+                    self.subshells -= 1;
                 }
                 Flow::both(state)
             } else {
@@ -113,9 +142,12 @@ impl Walker<'_> {
                 let mut last = state.clone();
                 // In a quiet walk only of the last one anything may come back.
                 for command in &commands[if self.quiet { commands.len() - 1 } else { 0 }..] {
+                    let before = self.commands.len();
                     last = self.command(command, piped.clone()).joined();
+                    // What a command's own words substitute goes into those words.
                     let simple = matches!(command.body, Body::Simple { .. });
-                    piped.input = Input::Pipe(simple.then_some(self.latest));
+                    let from = if simple && !self.quiet { self.begun } else { before };
+                    piped.input = Input::Pipe(Some(Span { from, to: self.commands.len() }));
                 }
                 // Each runs in a subshell, but for the last one in some shells.
                 last.input = state.input;
@@ -145,7 +177,9 @@ impl Walker<'_> {
     /// Commands whose variables and directory stay their own.
     fn subshell(&mut self, list: &List, state: &State) {
         if !self.quiet {
+            self.subshells += 1;
             self.list(list, state.clone());
+            self.subshells -= 1;
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Walker;
 use super::fields::{Fields, length};
-use super::state::{Standing, State};
+use super::state::{Parameters, Standing, State};
 use crate::shell::script::Directory;
 use crate::shell::syntax::tree::{Operation, Parameter, Piece, Raw, literal};
 use crate::shell::word::{Part, Word};
@@ -40,6 +40,10 @@ impl Walker<'_> {
         let splits = !quoted && !into.single;
         match operation {
             Operation::Plain => self.variable(name, *quoted, state, into),
+            Operation::All { star } => match state.variable(name) {
+                Standing::List(words) if !state.is_assigned(b"IFS") => self.several(&words, *star, *quoted, into),
+                _ => into.push(Part::Unknown { splits: splits || (!star && !into.single) }),
+            },
             Operation::Otherwise { sign, colon, word } => {
                 let otherwise = self.single(word, state);
                 let value = self.value(name, state);
@@ -96,20 +100,30 @@ impl Walker<'_> {
     }
 
     fn all_parameters(&mut self, name: &[u8], quoted: bool, state: &State, into: &mut Fields) {
-        let given = self.surroundings.parameters.as_ref().filter(|_| state.parameters_as_given);
-        let separate = quoted && name == b"@" && !into.single;
-        let (Some(given), false) = (given, state.is_assigned(b"IFS")) else {
-            let splits = separate || (!quoted && !into.single);
-            return into.push(match state.parameters_as_given {
-                true => Part::Variable { name: name.to_vec(), splits },
-                false => Part::Unknown { splits },
-            });
-        };
-        let given: Vec<Word> = given.iter().skip(1).map(|text| Word::literal(text)).collect();
-        if !self.charge(given.iter().flat_map(Word::parts).map(length).sum()) {
+        let splits = !into.single && (name == b"@" || !quoted);
+        let given = self.surroundings.parameters.as_ref();
+        match (&state.parameters, given) {
+            _ if state.is_assigned(b"IFS") => into.push(Part::Unknown { splits }),
+            (Parameters::AsGiven, Some(given)) => {
+                let given: Vec<Word> = given.iter().skip(1).map(|text| self.surroundings.word(text)).collect();
+                self.several(&given, name == b"*", quoted, into);
+            }
+            (Parameters::AsGiven, None) => into.push(Part::Variable { name: name.to_vec(), splits }),
+            (Parameters::These(words), _) => self.several(words, name == b"*", quoted, into),
+            (Parameters::Unknown, _) => into.push(Part::Unknown { splits }),
+        }
+    }
+
+    /// `"$@"`, `"${A[@]}"`, and the same with a star.
+    fn several(&mut self, words: &[Word], star: bool, quoted: bool, into: &mut Fields) {
+        let separate = quoted && !star && !into.single;
+        if !self.charge(words.iter().flat_map(Word::parts).map(length).sum()) {
             return into.push(Part::Unknown { splits: true });
         }
-        for (at, value) in given.iter().enumerate() {
+        if words.is_empty() && separate {
+            into.no_word();
+        }
+        for (at, value) in words.iter().enumerate() {
             if at > 0 {
                 if separate || !quoted && !into.single {
                     into.next_word()
@@ -117,7 +131,11 @@ impl Walker<'_> {
                     into.push(Part::Known(b" ".to_vec()))
                 }
             }
-            into.value(value, !quoted && !into.single);
+            match quoted && !into.single {
+                // Such a word may be several already.
+                true => into.word_as_it_is(value),
+                false => into.value(value, !quoted && !into.single),
+            }
         }
     }
 
@@ -126,9 +144,12 @@ impl Walker<'_> {
         let value = match name {
             [] | [b'#' | b'?' | b'$' | b'!' | b'-'] | b"@" | b"*" => Word::unknown(),
             [digit, ..] if digit.is_ascii_digit() => self.positional(name, state),
-            b"PWD" if state.directory != Directory::Start => Word::unknown(),
+            b"PWD" if !state.is_assigned(b"PWD") => self.working_directory(state),
             _ => match state.variable(name) {
                 Standing::Assigned(value) => Word::clone(&value),
+                Standing::List(words) => {
+                    words.first().filter(|first| !first.may_split()).cloned().unwrap_or_else(Word::unknown)
+                }
                 Standing::Unknown => Word::unknown(),
                 Standing::Untouched if VOLATILE.contains(&name) => Word::unknown(),
                 Standing::Untouched => Word { parts: vec![self.surroundings.variable(name)] }.tidy(),
@@ -138,14 +159,36 @@ impl Walker<'_> {
         if fits { value } else { Word::unknown() }
     }
 
+    /// `$PWD`: where the script was started, and the way from there.
+    fn working_directory(&self, state: &State) -> Word {
+        let start = || Word { parts: vec![self.surroundings.variable(b"PWD")] }.tidy();
+        match &state.directory {
+            Directory::Start => start(),
+            Directory::Unknown => Word::unknown(),
+            Directory::Moved(to) if to.head().starts_with(b"/") || to.head().is_empty() => Word::clone(to),
+            Directory::Moved(to) => {
+                let mut word = start();
+                word.push(Part::Known(b"/".to_vec()));
+                word.append(to);
+                word
+            }
+        }
+    }
+
     fn positional(&self, name: &[u8], state: &State) -> Word {
-        if !state.parameters_as_given && name != b"0" {
-            return Word::unknown();
+        let place = std::str::from_utf8(name).ok().and_then(|digits| digits.parse::<usize>().ok());
+        match (&state.parameters, place.and_then(|place| place.checked_sub(1))) {
+            (Parameters::Unknown, Some(_)) => return Word::unknown(),
+            (Parameters::These(words), Some(place)) => {
+                let counted = words.len().min(place + 1);
+                let counts = !words[..counted].iter().any(Word::may_be_several);
+                return if counts { words.get(place).cloned().unwrap_or_default() } else { Word::unknown() };
+            }
+            (Parameters::AsGiven, _) | (_, None) => {}
         }
         let Some(given) = &self.surroundings.parameters else {
             return Word { parts: vec![Part::Variable { name: name.to_vec(), splits: false }] };
         };
-        let place = std::str::from_utf8(name).ok().and_then(|digits| digits.parse::<usize>().ok());
-        place.map_or_else(Word::unknown, |place| Word::literal(given.get(place).map_or(b"", Vec::as_slice)))
+        place.map_or_else(Word::unknown, |place| self.surroundings.word(given.get(place).map_or(b"", Vec::as_slice)))
     }
 }

@@ -58,6 +58,8 @@ impl Walker<'_> {
             redirections,
             directory: state.directory.clone(),
             input,
+            environment: state.environment(),
+            is_call: false,
         });
         state.input = input;
     }

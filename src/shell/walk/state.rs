@@ -1,11 +1,13 @@
-//! What is known at one place of a script, and what remains of it where two ways meet.
+//! What is known at one place of a script.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::effect::Effects;
+use crate::shell::environment::{Environment, Exported, Value, Variable};
 use crate::shell::script::{Directory, Input};
 use crate::shell::word::Word;
 
@@ -17,12 +19,15 @@ const LONGEST_VALUE: usize = 4096;
 
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    /// What the script has assigned. Shared until it changes, so that a fork costs nothing.
-    variables: Rc<BTreeMap<Vec<u8>, Rc<Word>>>,
+    /// What the script has done to variables. Shared until it changes, so that a fork costs nothing.
+    pub(super) variables: Variables,
     /// Any other variable may have been changed too.
-    others_unknown: bool,
-    /// `$1`… are those that the script was started with.
-    pub(super) parameters_as_given: bool,
+    pub(super) others_unknown: bool,
+    /// Whether what is assigned is exported (`set -a`).
+    pub(super) exports_all: Exported,
+    pub(super) parameters: Parameters,
+    /// Functions that are surely defined.
+    pub(super) defined: Arc<BTreeSet<Vec<u8>>>,
     pub(super) directory: Directory,
     pub(super) input: Input,
     /// False behind `exit` and its like.
@@ -33,9 +38,23 @@ pub(super) struct State {
     pub(super) log: Option<Rc<RefCell<Effects>>>,
 }
 
+pub(super) type Variables = Arc<BTreeMap<Vec<u8>, Variable>>;
+
+/// `$1`, `$2`…
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Parameters {
+    /// Those that the script was started with.
+    AsGiven,
+    /// These.
+    These(Arc<Vec<Word>>),
+    Unknown,
+}
+
 /// What the script itself says of a variable.
 pub(super) enum Standing {
-    Assigned(Rc<Word>),
+    Assigned(Arc<Word>),
+    /// An array.
+    List(Arc<Vec<Word>>),
     /// Not touched: as it came from outside.
     Untouched,
     Unknown,
@@ -44,9 +63,11 @@ pub(super) enum Standing {
 impl State {
     pub(super) fn start() -> Self {
         Self {
-            variables: Rc::default(),
+            variables: Arc::default(),
             others_unknown: false,
-            parameters_as_given: true,
+            exports_all: Exported::No,
+            parameters: Parameters::AsGiven,
+            defined: Arc::default(),
             directory: Directory::Start,
             input: Input::Inherited,
             reachable: true,
@@ -65,39 +86,98 @@ impl State {
         Self { log: Some(Rc::clone(log)), ..self.clone() }
     }
 
+    pub(super) fn environment(&self) -> Environment {
+        Environment(Arc::clone(&self.variables))
+    }
+
     pub(super) fn variable(&self, name: &[u8]) -> Standing {
-        match self.variables.get(name) {
-            Some(value) => Standing::Assigned(Rc::clone(value)),
-            None if self.others_unknown => Standing::Unknown,
-            None => Standing::Untouched,
+        match self.variables.get(name).map(|variable| &variable.value) {
+            Some(Value::Text(value)) => Standing::Assigned(Arc::clone(value)),
+            Some(Value::List(words)) => Standing::List(Arc::clone(words)),
+            Some(Value::Unset) => Standing::Unknown,
+            None | Some(Value::AsFound) if self.others_unknown => Standing::Unknown,
+            None | Some(Value::AsFound) => Standing::Untouched,
         }
     }
 
     pub(super) fn is_assigned(&self, name: &[u8]) -> bool {
-        self.variables.contains_key(name)
+        self.variables.get(name).is_some_and(|variable| variable.value != Value::AsFound)
     }
 
     pub(super) fn set(&mut self, name: &[u8], value: Word) {
-        self.note(|log| log.names.extend([name.to_vec()]));
-        let length: usize = value.parts().iter().map(crate::shell::walk::fields::length).sum();
+        let length: usize = value.parts().iter().map(super::fields::length).sum();
         let value = if length > LONGEST_VALUE { Word::unknown() } else { value };
-        if self.variables.len() >= VARIABLES && !self.is_assigned(name) {
-            self.others_unknown = true;
-            return;
-        }
-        Rc::make_mut(&mut self.variables).insert(name.to_vec(), Rc::new(value));
+        self.put(name, Value::Text(Arc::new(value)));
+    }
+
+    /// Gives an array its words.
+    pub(super) fn set_list(&mut self, name: &[u8], words: Vec<Word>) {
+        let length: usize = words.iter().flat_map(Word::parts).map(super::fields::length).sum();
+        let fits = length + words.len() <= LONGEST_VALUE;
+        self.put(name, if fits { Value::List(Arc::new(words)) } else { Value::Text(Arc::new(Word::unknown())) });
+    }
+
+    fn put(&mut self, name: &[u8], value: Value) {
+        self.note(|log| log.names.extend([name.to_vec()]));
+        let exports_all = self.exports_all;
+        self.change(name, |variable| {
+            variable.value = value;
+            match exports_all {
+                Exported::Yes => variable.exported = Exported::Yes,
+                Exported::Unsure if variable.exported != Exported::Yes => variable.exported = Exported::Unsure,
+                _ => {}
+            }
+        });
     }
 
     pub(super) fn forget(&mut self, name: &[u8]) {
         self.set(name, Word::unknown());
     }
 
+    /// `export`, or what takes it back.
+    pub(super) fn export(&mut self, name: &[u8], exported: Exported) {
+        self.note(|log| log.exports.extend([name.to_vec()]));
+        self.change(name, |variable| variable.exported = exported);
+    }
+
+    /// `unset`.
+    pub(super) fn unset(&mut self, name: &[u8]) {
+        self.forget(name);
+        self.export(name, Exported::No);
+        self.change(name, |variable| variable.value = Value::Unset);
+    }
+
+    /// `set -a`, `set +a`.
+    pub(super) fn export_all(&mut self, exported: Exported) {
+        self.note(|log| log.exports_all = true);
+        self.exports_all = exported;
+    }
+
+    fn change(&mut self, name: &[u8], change: impl FnOnce(&mut Variable)) {
+        if self.variables.len() >= VARIABLES && !self.variables.contains_key(name) {
+            self.others_unknown = true;
+            return;
+        }
+        change(Arc::make_mut(&mut self.variables).entry(name.to_vec()).or_default());
+    }
+
+    /// A variable is again as it was.
+    pub(super) fn restore(&mut self, name: &[u8], before: &Self) {
+        let variables = Arc::make_mut(&mut self.variables);
+        match before.variables.get(name) {
+            Some(variable) => drop(variables.insert(name.to_vec(), variable.clone())),
+            None => drop(variables.remove(name)),
+        }
+    }
+
     /// Anything may have happened.
     pub(super) fn forget_all(&mut self) {
         self.note(|log| log.everything = true);
-        self.variables = Rc::default();
+        for variable in Arc::make_mut(&mut self.variables).values_mut() {
+            variable.value = Value::Text(Arc::new(Word::unknown()));
+        }
         self.others_unknown = true;
-        self.parameters_as_given = false;
+        self.parameters = Parameters::Unknown;
         self.directory = Directory::Unknown;
     }
 
@@ -106,9 +186,9 @@ impl State {
         self.directory = directory;
     }
 
-    pub(super) fn lose_parameters(&mut self) {
+    pub(super) fn set_parameters(&mut self, parameters: Parameters) {
         self.note(|log| log.parameters = true);
-        self.parameters_as_given = false;
+        self.parameters = parameters;
     }
 
     pub(super) fn read_from(&mut self, input: Input) {
@@ -121,49 +201,6 @@ impl State {
             change(&mut log.borrow_mut());
         }
     }
-
-    /// What holds on both ways.
-    pub(super) fn join(self, other: Self) -> Self {
-        if self.reachable != other.reachable {
-            return if self.reachable { self } else { other };
-        }
-        // Only of the directory it is presumed that a `cd` worked.
-        let directory = match (self.improbable, other.improbable) {
-            (true, false) => other.directory,
-            (false, true) => self.directory,
-            _ if self.directory == other.directory => self.directory,
-            _ => Directory::Unknown,
-        };
-        Self {
-            variables: common(self.variables, &other.variables),
-            others_unknown: self.others_unknown || other.others_unknown,
-            parameters_as_given: self.parameters_as_given && other.parameters_as_given,
-            directory,
-            input: if self.input == other.input { self.input } else { Input::Unknown },
-            reachable: self.reachable,
-            improbable: self.improbable && other.improbable,
-            log: self.log,
-        }
-    }
-}
-
-type Variables = Rc<BTreeMap<Vec<u8>, Rc<Word>>>;
-
-fn common(mut one: Variables, other: &Variables) -> Variables {
-    if Rc::ptr_eq(&one, other) {
-        return one;
-    }
-    let same = |name: &Vec<u8>, value: &Rc<Word>| {
-        other.get(name).is_some_and(|theirs| Rc::ptr_eq(value, theirs) || value == theirs)
-    };
-    let differing = one.iter().filter(|(name, value)| !same(name, value)).map(|(name, _)| name.clone());
-    let missing = other.keys().filter(|name| !one.contains_key(*name)).cloned();
-    let unknown: Vec<Vec<u8>> = differing.chain(missing).collect();
-    if !unknown.is_empty() {
-        let variables = Rc::make_mut(&mut one);
-        unknown.into_iter().for_each(|name| drop(variables.insert(name, Rc::new(Word::unknown()))));
-    }
-    one
 }
 
 /// The state behind a command when it succeeded, and when it failed.
