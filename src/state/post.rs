@@ -101,14 +101,6 @@ pub fn wake(state: &StateDir, name: &str) {
     let _nobody_has_it = touched;
 }
 
-/// Whether anything may be held on this machine: by a command that runs, an open edit, or between commands.
-#[must_use]
-pub fn is_anything_held(state: &StateDir) -> bool {
-    let _as_owner = state.as_owner();
-    let any = |place| std::fs::read_dir(state.path().join(place)).is_ok_and(|mut found| found.next().is_some());
-    any(PLACE) || any("live")
-}
-
 /// Removes the posts whose keepers were killed; up to `limit` are looked at.
 pub fn sweep_posts(state: &StateDir, limit: usize) {
     let _as_owner = state.as_owner();

@@ -2,23 +2,21 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::agents::{Brings, Judgement, Touch};
 use crate::audit;
 use crate::exit::Exit;
-use crate::git::Repository;
 use crate::naming::{self, Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
 use crate::report;
 use crate::rules::{self, Book, Classification, Command, Policy, Stale};
 use crate::run::{self, Context, env_of};
-use crate::state::{self, StateDir};
-use crate::terms::{Resource, may_hold_a_secret, shell_quote};
+use crate::terms::{Resource, may_hold_a_secret};
 
 use super::around::there;
 use super::hold::{self, Wanted};
-use super::place::{from_elsewhere, is_anything_open, root_elsewhere};
+use super::place::{from_elsewhere, root_elsewhere, was_sops};
 use super::sops::{self, Writing};
 use crate::cli::RunOptions;
 use crate::cli::world::World;
@@ -53,9 +51,6 @@ pub(super) fn against(
     acquired: &[String],
 ) -> Result<Option<String>, Exit> {
     let demanded = naming::holds_sops(path) || audit::demands(path);
-    if !demanded && !is_anything_open(around) {
-        return Ok(None);
-    }
     let elsewhere = root_elsewhere(around, path).map(|root| there(around, root));
     let context = elsewhere.as_ref().unwrap_or(around);
     let env = env_of(context);
@@ -65,8 +60,13 @@ pub(super) fn against(
     }
     let said = run::said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
-    let target = namer.name(path).map_err(|error| run::refuse_unnamed(&error))?;
-    let mut world = World::open(context, context.session)?;
+    let target = if demanded {
+        namer.name(path).map_err(|error| run::refuse_unnamed(&error))?
+    } else {
+        let Some(target) = was_sops(context, &mut namer, path) else { return Ok(None) };
+        target
+    };
+    let Some(mut world) = world(context, demanded)? else { return Ok(None) };
     let promised = acquired.iter().any(|name| *name == target.resource.to_string());
     let refusal = sops::against(&mut world, &target, &Writing { brings, demanded, promised })?;
     let why = refusal.map(|refusal| refusal.to_string());
@@ -84,6 +84,14 @@ pub(super) fn classified(context: &Context, command: &Command<'_>) -> (Classific
         }
         Err(_) => (rules::classify(command, &Book::new()), Book::new()),
     }
+}
+
+/// The store and what goes with it. Where nothing says that the file is a secret, a store that cannot be asked stops nothing.
+fn world(context: &Context, needed: bool) -> Result<Option<World<'_>>, Exit> {
+    if needed {
+        return World::open(context, context.session).map(Some);
+    }
+    Ok(report::overhear(|| World::open(context, context.session)).0.ok())
 }
 
 /// As it is asked for a program that writes this file, or takes it away.
@@ -111,16 +119,15 @@ fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touc
     let demanded = plan.as_ref().is_some_and(|plan| !plan.files.is_empty()) || audit::demands(path);
     let target = match plan.as_ref().and_then(|plan| plan.files.first()) {
         Some(file) => Some(file.target.clone()),
-        None if (demanded || is_anything_open(context)) && !plan::is_safe(path, &book) => {
-            Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?)
-        }
-        None => None,
+        None if plan::is_safe(path, &book) => None,
+        None if demanded => Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?),
+        None => was_sops(context, &mut namer, path),
     };
     let shared = shared(context, &mut namer, &book, plan.as_ref(), path, touch)?;
     if target.is_none() && shared.is_none() {
         return Ok(Judgement::Pass);
     }
-    let mut world = World::open(context, context.session)?;
+    let Some(mut world) = world(context, demanded || shared.is_some())? else { return Ok(Judgement::Pass) };
     if let Some(target) = target
         && let Some(refusal) =
             sops::against(&mut world, &target, &Writing { brings: &touch.brings, demanded, promised: false })?

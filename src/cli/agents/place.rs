@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::copies::Chain;
 use crate::git::Repository;
-use crate::naming;
+use crate::naming::{self, Namer, Target};
 use crate::rules;
 use crate::run::{Context, env_of};
-use crate::state::{self, StateDir};
+use crate::state::StateDir;
 use crate::terms::shell_quote;
 
 /// Its names mean something in its own repository: what is to be run is run there.
@@ -22,9 +23,15 @@ pub(super) fn from_elsewhere(context: &Context, why: &str) -> String {
     }
 }
 
-/// Whether an edit may be open anywhere on this machine; then what no name and no rule demands may be one as well.
-pub(super) fn is_anything_open(context: &Context) -> bool {
-    StateDir::existing(&env_of(context)).ok().flatten().is_some_and(|state| state::is_anything_held(&state))
+/// Whether this file was written as SOPS on this machine before: what no name and no rule demands may be open for an edit as well.
+pub(super) fn was_sops(context: &Context, namer: &mut Namer<'_>, path: &Path) -> Option<Target> {
+    let copies = StateDir::existing(&env_of(context)).ok().flatten()?.path().join("copies");
+    if !copies.is_dir() {
+        return None;
+    }
+    let target = namer.name(path).ok()?;
+    let chain = Chain::of(&copies, target.scope(), &target.key, &target.path);
+    chain.here().is_ok_and(|copies| !copies.is_empty()).then_some(target)
 }
 
 /// A path of a line: where only run time knows its directory, it may be that of the agent, or the root of its repository.
