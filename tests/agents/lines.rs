@@ -132,10 +132,6 @@ fn an_open_edit_is_nobody_elses() {
         assert_eq!(bench.passes(2, "Bash", &line(&format!("echo x > {file}"))), "");
         assert_eq!(bench.passes(2, "Write", &json!({"file_path": bench.path(file), "content": "x"})), "");
     }
-    for file in ["secrets/x.yaml", "plain/y.yaml"] {
-        let age = bench.world.recipient().to_owned();
-        ends(bench.locked_by(1).args(["sops", "encrypt", "--age", &age, "-i", file]), 0);
-    }
 }
 
 /// Tools that nobody has described: a line is a line, and a path with a content is a write.

@@ -63,7 +63,7 @@ pub(super) fn against(
     let target = if demanded {
         namer.name(path).map_err(|error| run::refuse_unnamed(&error))?
     } else {
-        let Some(target) = was_sops(context, &mut namer, path) else { return Ok(None) };
+        let Some(target) = was_sops(context, path) else { return Ok(None) };
         target
     };
     let Some(mut world) = world(context, demanded)? else { return Ok(None) };
@@ -121,7 +121,7 @@ fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touc
         Some(file) => Some(file.target.clone()),
         None if plan::is_safe(path, &book) => None,
         None if demanded => Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?),
-        None => was_sops(context, &mut namer, path),
+        None => was_sops(context, path),
     };
     let shared = shared(context, &mut namer, &book, plan.as_ref(), path, touch)?;
     if target.is_none() && shared.is_none() {

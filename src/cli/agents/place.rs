@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::copies::Chain;
 use crate::git::Repository;
-use crate::naming::{self, Namer, Target};
+use crate::naming::{self, Local, Namer, Target};
 use crate::rules;
-use crate::run::{Context, env_of};
+use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::terms::shell_quote;
 
@@ -24,12 +24,14 @@ pub(super) fn from_elsewhere(context: &Context, why: &str) -> String {
 }
 
 /// Whether this file was written as SOPS on this machine before: what no name and no rule demands may be open for an edit as well.
-pub(super) fn was_sops(context: &Context, namer: &mut Namer<'_>, path: &Path) -> Option<Target> {
+pub(super) fn was_sops(context: &Context, path: &Path) -> Option<Target> {
     let copies = StateDir::existing(&env_of(context)).ok().flatten()?.path().join("copies");
     if !copies.is_dir() {
         return None;
     }
-    let target = namer.name(path).ok()?;
+    let (env, said) = (env_of(context), run::said_scope(context));
+    // Who only looks gives a repository no name.
+    let target = Namer::new(Local::Peek, &env).heeding(&said).name(path).ok()?;
     let chain = Chain::of(&copies, target.scope(), &target.key, &target.path);
     chain.here().is_ok_and(|copies| !copies.is_empty()).then_some(target)
 }
