@@ -16,6 +16,10 @@ main() {
     root=
     if [ -f "$script" ] && [ -f "$(dirname "$script")/uninstall.sh" ]; then root=$(cd "$(dirname "$script")/.." && pwd -P); fi
     read_options "$@"
+    # Without it nothing could be proved, and uninstall.sh would know none of our files.
+    if ! command -v sha256sum >/dev/null 2>&1 && ! command -v shasum >/dev/null 2>&1; then
+        give_up 69 'neither sha256sum nor shasum is here, which tell what a file is' 'install coreutils'
+    fi
     stage=$(mktemp -d "${TMPDIR:-/tmp}/locked-install.XXXXXX" 2>/dev/null) ||
         give_up 73 "there is no room for a directory in ${TMPDIR:-/tmp}" 'name another in TMPDIR'
     made='' prepared=''
@@ -255,10 +259,17 @@ fetch() {
 
 # download URL FILE
 download() {
+    # What was asked for by https comes by https, wherever the server sends us.
+    only='' https_only=''
+    case $1 in
+    https://*) only='=https' https_only=--https-only ;;
+    esac
     if command -v curl >/dev/null 2>&1; then
-        curl --fail --silent --show-error --location --retry 3 --output "$2" "$1"
+        curl --fail --silent --show-error --location --retry 3 --proto "${only:-=http,https}" \
+            --proto-redir "${only:-=http,https}" --output "$2" "$1"
     elif command -v wget >/dev/null 2>&1; then
-        wget --quiet --tries=3 --output-document="$2" "$1"
+        # shellcheck disable=SC2086  # a word or none
+        wget --quiet --tries=3 $https_only --output-document="$2" "$1"
     else
         give_up 69 'neither curl nor wget is here' 'fetch the archive and its .sha256 yourself: install.sh --archive FILE'
     fi || give_up 69 "could not fetch ${1##*/}" 'check the address; or fetch it yourself: install.sh --archive FILE'
@@ -275,7 +286,10 @@ unpack() {
     elif [ -f "${archive%/*}/SHA256SUMS" ]; then
         wanted=$(awk -v name="$name" '$2 == name || $2 == "*" name || $2 == "./" name { print $1 }' "${archive%/*}/SHA256SUMS")
     else
-        give_up 65 "nothing says what digest $name must have" "put $name.sha256 beside it, or say --sha256 HEX"
+        wanted=
+    fi
+    if [ -z "$wanted" ]; then
+        give_up 65 "nothing says what digest $name must have" "put $name.sha256 or SHA256SUMS with its name beside it, or say --sha256 HEX"
     fi
     if [ "$(digest_of "$archive")" != "$wanted" ]; then
         give_up 65 "$name is not what its digest says: it is incomplete, or somebody changed it" 'fetch it again'

@@ -51,12 +51,17 @@ uninstall() {
         give_up 69 "nothing was installed below $prefix by install.sh (no $manifest)" 'uninstall.sh --prefix DIR'
     fi
     if [ ! -w "${manifest%/*}" ]; then give_up 77 "you may not write below $prefix" "sudo $0 --prefix '$prefix'"; fi
+    if ! command -v sha256sum >/dev/null 2>&1 && ! command -v shasum >/dev/null 2>&1; then
+        give_up 69 'neither sha256sum nor shasum is here, which tell whose a file is' 'install coreutils'
+    fi
     # The list is read to its end before anything goes, the list itself among it.
     list=$(cat "$manifest") kept=''
     # How it was called then, whatever leads here now: so it stands in start files.
     owner=$(sed -n 's/^prefix - //p' "$manifest" | head -n 1)
     owner=${owner:-$prefix}
 
+    # What calls the program goes before it: agents that call what is gone would be stopped at every step.
+    remove_agents
     remove_shims
     each block take_out
     each file remove_file
@@ -123,6 +128,22 @@ keep_list() {
         printf '%s\n' "$list" | grep -E '^(prefix|dir) |^file [^ ]* .*/share/locked/uninstall\.sh$'
     } | LC_ALL=C sort -u >"$new"
     mv -f "$new" "$manifest"
+}
+
+# Hooks in the settings of this account's agents, if they call the program that goes. Those of a project are its own.
+remove_agents() {
+    if [ -n "${DESTDIR-}" ]; then return 0; fi
+    told=$("$prefix/bin/locked" agents status --json 2>/dev/null) || return 0
+    case $told in
+    *"$prefix/bin/locked"* | *"$owner/bin/locked"*) ;;
+    *) return 0 ;;
+    esac
+    if gone=$("$prefix/bin/locked" agents remove 2>&1); then
+        printf '%s\n' "$gone" | while IFS= read -r line; do say "agents' hooks: $line"; done
+    else
+        say "hooks of agents call what is gone now; take out of their settings what names $prefix/bin/locked:"
+        printf '%s\n' "$gone" | while IFS= read -r line; do say "    $line"; done
+    fi
 }
 
 # Shims that lead to a program that is gone would be tools that do not start. Those of another installation stay.
@@ -360,6 +381,10 @@ what_stays() {
         if [ -d "$place" ]; then say "this stays, state or settings: $place"; fi
     done
     say "files named .locked.toml and git hooks in repositories stay; SOPS files and keys were never touched"
+    say "without locked a hook lets through what is no SOPS file; to take one away, in its repository:"
+    # shellcheck disable=SC2016  # for the reader's shell
+    say '    for h in pre-commit pre-merge-commit pre-push; do f=$(git rev-parse --git-path hooks/$h); grep -q locked:hook "$f" && rm "$f"; done'
+    say '    (what stood there before lies beside it, as NAME.locked-prev)'
 }
 
 say() { printf 'uninstall: %s\n' "$*" >&2; }

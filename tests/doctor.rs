@@ -1,7 +1,7 @@
 //! `locked doctor`: each planted fault is found with its remedy, a healthy setup has none, and nothing holds it up.
 #![forbid(unsafe_code)]
 
-mod bed;
+pub(crate) mod bed;
 mod fixes;
 mod healthy;
 mod hostile;

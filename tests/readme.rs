@@ -164,6 +164,68 @@ fn every_example_does_what_the_reader_is_told() {
     assert!(run > 12, "{run} examples");
 }
 
+/// What is shown as said by `locked` is what it says, but for places, people and times.
+#[test]
+fn what_is_shown_of_refusals_and_of_the_doctor_is_what_is_said() {
+    let shown = |start: &str| -> String {
+        let all = blocks(&readme()).into_iter().filter(|block| block.language == "text");
+        all.map(|block| block.text).find(|text| text.starts_with(start)).unwrap_or_else(|| panic!("no {start}"))
+    };
+    let stage = Stage::new();
+    // The holder is a sops that waits; before us stands another who wants it.
+    let waits = stage.world.root().join("waits");
+    let there = stage.world.root().join("there");
+    let script = format!(
+        "for word in \"$@\"; do [ \"$word\" = decrypt ] && exec '{}' \"$@\"; done\n: >'{}'; while [ ! -e '{}' ]; do sleep 0.02; done",
+        crate::world::real_sops().display(),
+        there.display(),
+        waits.display()
+    );
+    let slow = stage.world.script("sops", &script);
+    let mut holder = stage.set(1, &[], "A", "1").env("PATH", in_front(&slow)).spawn().expect("started");
+    until(&stage, |_| there.exists());
+    let mut first = stage.set(3, &["--wait", "60s"], "C", "3").spawn().expect("started");
+    until(&stage, |stage| stage.status().first().is_some_and(|it| it["waiters"] == 1));
+    let said = crate::run::stage::says(&mut stage.set(2, &["-n"], "B", "2"), 75);
+    fs::write(&waits, "").expect("told");
+    holder.wait().expect("ended");
+    first.wait().expect("ended");
+    let plain = |text: &str| -> String {
+        let is_time = |word: &str| word.len() == 8 && word.bytes().filter(|&byte| byte == b':').count() == 2;
+        let words = text.split(' ').map(|word| match word.trim_end_matches([',', ':']) {
+            // 01010101 and (label@host)
+            _ if word.starts_with('(') && word.contains('@') => "(LABEL),".to_owned(),
+            who if who.len() == 8 && who.bytes().all(|byte| byte.is_ascii_hexdigit()) => "WHO".to_owned(),
+            time if is_time(time) => "TIME,".to_owned(),
+            _ => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let lines = |text: &str| text.trim_end().lines().map(plain).collect::<Vec<_>>();
+    assert_eq!(lines(&said), lines(&shown("BLOCKED: ")));
+
+    let bed = crate::doctor::bed::Bed::new();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    fs::write(bed.home().join(".profile"), "").expect("a profile");
+    let said = text(&ends(&mut bed.doctor(&["path"]), 78).stdout);
+    // Names of tools and folders are each machine's own; the words between them are not.
+    let words = |text: &str| {
+        let own = |word: &&str| !word.contains('/') && !word.contains("path") && !["comes", "come", ","].contains(word);
+        text.lines().map(|line| line.split_whitespace().filter(own).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    let said = words(&said);
+    for line in words(&shown("path: ")) {
+        assert!(said.contains(&line), "{line:?} is not among {said:#?}");
+    }
+}
+
+/// Waits for what other processes do; whoever runs the tests ends one that waits for ever.
+fn until(stage: &Stage, so: impl Fn(&Stage) -> bool) {
+    while !so(stage) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn every_example_of_settings_can_be_followed() {
     let reader = Reader::new();

@@ -123,6 +123,7 @@ impl Stage {
             stack_of: Box::new(|_, _| None),
             book: &self.book,
             stdin: stdin.map(|name| self.root.join(name)),
+            is_late: Box::new(|| false),
         };
         let plan = plan::draw(class, &[], &cwd, &world, &mut Namer::new(Local::Peek, &env)).expect("a plan");
         Answer { asks, plan }
@@ -245,6 +246,38 @@ fn no_value_of_a_line_is_told() {
         let plan = stage.held(line);
         let told = format!("{:?}{:?}{}{}{:?}", plan.resources, plan.rule, plan.operation, plan.reason, plan.notes);
         assert!(!told.contains("hunter2"), "{told}");
+    }
+}
+
+#[test]
+fn what_may_be_the_value_of_an_option_that_nobody_knows_names_nothing() {
+    let settings = "[[rule]]\nname = \"n\"\nprogram = \"n8nctl\"\nresource = \"c:{1}\"\n";
+    let known = format!("{settings}[[program]]\nname = \"n8nctl\"\nvalues = [\"--token\"]\nswitches = [\"--force\"]\n");
+    let table: [(&str, &[&str], &[&str], bool); 8] = [
+        (settings, &["n8nctl", "a"], &["c:a"], false),
+        (settings, &["n8nctl", "--token", "hunter2", "a"], &["c:a"], true),
+        (settings, &["n8nctl", "--token=hunter2", "a"], &["c:a"], false),
+        (settings, &["n8nctl", "--token", "hunter2"], &[], true),
+        (settings, &["n8nctl", "-t", "hunter2", "a"], &["c:a"], true),
+        (&known, &["n8nctl", "--token", "hunter2", "a"], &["c:a"], false),
+        (&known, &["n8nctl", "--force", "a"], &["c:a"], false),
+        (&known, &["n8nctl", "--other", "hunter2", "a"], &["c:a"], true),
+    ];
+    for (settings, line, held, said) in table {
+        let argv: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
+        let plan = Stage::new(settings, &[], &[]).answer(&argv, "", None).plan;
+        let (resources, notes) = match &plan {
+            Plan::Hold(plan) => {
+                (plan.resources.iter().map(|it| it.name.to_string()).collect::<Vec<_>>(), plan.notes.clone())
+            }
+            Plan::PassThrough { notes, .. } => (Vec::new(), notes.clone()),
+        };
+        assert_eq!(
+            (&*resources, !notes.is_empty()),
+            (&*held.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), said),
+            "{line:?}"
+        );
+        assert!(!format!("{resources:?}{notes:?}").contains("hunter2"), "{line:?}");
     }
 }
 

@@ -33,7 +33,11 @@ _locked() {
     # bash replaces only what stands behind the last : or =.
     local before=${words[last]%"$part"}
     while IFS=$'\t' read -r value _; do
-        if [[ $value && $value != "$kind" ]]; then COMPREPLY+=("${value#"$before"}"); fi
+        if [[ ! $value || $value == "$kind" ]]; then continue; fi
+        value=${value#"$before"}
+        # Names of files bash quotes by itself.
+        case $kind in *' files') ;; *) [[ ! $value ]] || printf -v value %q "$value" ;; esac
+        COMPREPLY+=("$value")
     done <<<"$answer"
     case $kind in
     *' programs') _locked_more -c "${words[last]}" ;;
@@ -47,6 +51,7 @@ _locked() {
 _locked_more() {
     local value
     while IFS= read -r value; do
+        if [[ $value && $1 == -c ]]; then printf -v value %q "$value"; fi
         if [[ $value ]]; then COMPREPLY+=("$value"); fi
     done < <(compgen "$1" -- "$2")
 }

@@ -588,7 +588,7 @@ declare
   above uuid[] := '{}';
   link uuid := within_grant;
 begin
-  while link is not null and link <> all (above) and cardinality(above) < 64 loop
+  while link is not null and link <> all (above) and cardinality(above) < 512 loop
     above := above || link;
     select x.within_grant into link from (
       select l.within_grant from "locked".leases l where l.grant_id = link and l.within_grant is not null
@@ -1337,7 +1337,7 @@ begin
     perform "locked".refuse('ending must be release, keep, linger or quarantine');
   elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
     perform "locked".refuse('ended_as must be completed, failed, expired, stolen or human-action');
-  elsif told ->> 'ending' = 'keep' then
+  elsif told ->> 'ending' = 'keep' or (told ->> 'ending' = 'linger' and told ->> 'keep_ms' is not null) then
     perform "locked".lasting('keep_ms', (told ->> 'keep_ms')::bigint);
   end if;
   return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', "locked".shown(coalesce(told ->> 'reason', '')),
@@ -1372,8 +1372,11 @@ begin
     perform "locked".inherit(l, heir, t);
   elsif what = 'keep' then
     perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
+  elsif what = 'linger' and e ->> 'keep_ms' is not null and l.hold_ttl_ms is not null then
+    perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, false, t);
   elsif what = 'linger' then
-    perform "locked".linger(l, why, l.ttl_ms, t);
+    -- With keep_ms it is what a success set off elsewhere, and nobody is let in for so long.
+    perform "locked".linger(l, why, coalesce((e ->> 'keep_ms')::bigint, l.ttl_ms), t);
   elsif what = 'quarantine' then
     perform "locked".quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
@@ -1390,7 +1393,7 @@ end $body$;
 create or replace function "locked".leave(l "locked".leases, j "locked".joins, e jsonb, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
-  if e ->> 'ending' = 'linger' then
+  if e ->> 'ending' = 'linger' and e ->> 'keep_ms' is null then
     if l.state = 'remote' then
       -- Its holder is gone: the time is counted from here again.
       perform "locked".linger(l, e ->> 'reason', l.ttl_ms, t);
@@ -1890,7 +1893,9 @@ begin
       'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
-      'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
+      'expires_in_ms', "locked".expires_in(l, t),
+      'expired_ms', case when l.expires_at <= t and not "locked".lingers(l, t) then "locked".ms(t) - "locked".ms(l.expires_at) end,
+      'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
 end $body$;
 
 -- The live leases of these resources or of all, in resource order.
@@ -2495,6 +2500,33 @@ begin
   for callable in select p.oid::regprocedure as signature from pg_proc p
                    where p.pronamespace = '"locked"'::regnamespace and p.proname ~ '_v[0-9]+$' loop
     execute format('grant execute on function %s to locked_client', callable.signature);
+  end loop;
+end $body$;
+
+-- Who works past the functions works past the protocol: nobody changes a table, and nobody reads one, which has whole names of
+-- sessions and hashes of keys. What was granted on views to look at stays.
+do $body$
+declare
+  extra record;
+begin
+  for extra in
+    select c.oid::regclass as relation, a.privilege_type as privilege, a.grantee::regrole as grantee, c.relkind = 'S' as sequence
+      from pg_class c cross join lateral aclexplode(c.relacl) a
+     where c.relnamespace = '"locked"'::regnamespace and a.grantee not in (0, c.relowner)
+       and (c.relkind in ('r', 'p', 'S')
+            or c.relname in ('live', 'history', 'waiting', 'waited', 'chain') and a.privilege_type <> 'SELECT')
+    union
+    select c.oid::regclass, a.privilege_type, a.grantee::regrole, false
+      from pg_class c join pg_attribute k on k.attrelid = c.oid cross join lateral aclexplode(k.attacl) a
+     where c.relnamespace = '"locked"'::regnamespace and a.grantee not in (0, c.relowner) and c.relkind in ('r', 'p') loop
+    execute format('revoke %s on %s %s from %s cascade', extra.privilege,
+                   case when extra.sequence then 'sequence' else 'table' end, extra.relation, extra.grantee);
+  end loop;
+  for extra in
+    select a.privilege_type as privilege, a.grantee::regrole as grantee
+      from pg_namespace n cross join lateral aclexplode(n.nspacl) a
+     where n.nspname = 'locked' and a.grantee not in (0, n.nspowner) and a.privilege_type <> 'USAGE' loop
+    execute format('revoke %s on schema "locked" from %s cascade', extra.privilege, extra.grantee);
   end loop;
 end $body$;
 

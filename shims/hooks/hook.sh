@@ -1,6 +1,7 @@
 #!/bin/sh
 # locked:hook @NAME@
 # Written by `locked hooks install`, taken away by `locked hooks uninstall`. What stood here before is run first.
+# Without locked on this machine: remove this file, and give @NAME@.locked-prev beside it, if it is there, its name back.
 # @DIRECTORY@
 hook=@NAME@
 installed=@LOCKED@
@@ -43,7 +44,8 @@ refuse() {
     printf 'why:   a hook of this repository proves such files, and who wrote them; %s is no program\n' "$installed" >&2
     printf 'retry: yes, after the next step\n' >&2
     if [ -t 2 ]; then
-        printf "next:  install locked and run \`locked hooks install\`, or say why not: LOCKED_BYPASS='reason' git ...\n" >&2
+        printf "next:  install locked and run \`locked hooks install\`, or say why not: LOCKED_BYPASS='reason' git ...; \
+or for good: rm \"\$(git rev-parse --git-path hooks/%s)\"\n" "$hook" >&2
     else
         printf "next:  install locked and run \`locked hooks install\`\n" >&2
     fi

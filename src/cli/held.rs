@@ -1,6 +1,7 @@
 //! `locked renew` and `locked release`: what this session holds without a running command.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,6 +9,7 @@ use serde_json::json;
 use crate::exit::{self, Exit};
 use crate::holder::ProcFs;
 use crate::report;
+use crate::rules;
 use crate::run::{self, Context};
 use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Renewal, Settlement};
 use crate::terms::{Resource, SessionId};
@@ -100,7 +102,7 @@ pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
         what: format!("{} is not released: {file} is plaintext (an open edit)", lease.resource),
         why: "the next one would find plaintext where ciphertext belongs".to_owned(),
         retry: "yes, after the next step; if a person takes it over, with --as human-action".to_owned(),
-        next: format!("locked sops encrypt -i {file}"),
+        next: format!("locked sops encrypt -i{} {file}", rules::types(Path::new(file.trim_end_matches('\'')))),
     }
 }
 
@@ -111,6 +113,12 @@ pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
         return refuse(&refusal, exit::LOST);
     }
     let session: SessionId = world.session.id;
+    let is_held = |resource: &&Resource| {
+        live.iter().any(|lease| lease.resource == **resource && lease.session == session && lease.pid.is_none())
+    };
+    let missing: Vec<Resource> = resources.iter().filter(|resource| !is_held(resource)).cloned().collect();
+    // None is missing when what was missing came meanwhile.
+    let missing = if missing.is_empty() { resources.to_vec() } else { missing };
     let other = live.iter().find(|lease| lease.session != session || lease.pid.is_some());
     let what = match other {
         Some(lease) if lease.session == session => {
@@ -119,14 +127,14 @@ pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
         Some(lease) => {
             format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation)
         }
-        None => format!("this session ({session}) holds no lease of {}", names(resources).join(" ")),
+        None => format!("this session ({session}) holds no lease of {}", names(&missing).join(" ")),
     };
     let refusal = report::Refusal {
         word: "REFUSED",
         what,
         why: "only the session that holds a lease can renew or release it; all of them or none".to_owned(),
         retry: "no".to_owned(),
-        next: format!("locked status {}", names(resources).join(" ")),
+        next: format!("locked status {}", names(&missing).join(" ")),
     };
     refuse(&refusal, exit::LOST)
 }

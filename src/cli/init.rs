@@ -39,6 +39,8 @@ fn go(context: &Context, verb: &Init) -> Result<Exit, Exit> {
     let files = repository.files(&env).map_err(|error| wrong(&error.to_string(), "git status"))?;
     let found = Found::among(&repository.worktree_root, &files);
     let mut offers = Offer::all(&super::definition());
+    // With --yes what is there is made right where it is not.
+    offers.retain(|offer| verb.yes || !offer.stands(context));
     if !verb.json {
         let what = if written { "wrote" } else { "left as it is:" };
         let every = if written { ": every setting as a comment" } else { "" };

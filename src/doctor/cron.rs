@@ -24,7 +24,10 @@ pub(super) fn look(patient: &Patient<'_>, tools: &[String], folder: &Path) -> Op
             format!("line {line} of the crontab calls {tool}, and cron does not find its shim"),
         )
         .because("what the job writes takes no lease")
-        .remedy(format!("crontab -e: write locked {tool} there, or PATH={}:{CRON} above it", folder.display())),
+        .remedy(format!(
+            "crontab -e: write locked {tool} there, or PATH={}:{CRON} above it",
+            crate::terms::shell_quote(folder.as_os_str().as_encoded_bytes())
+        )),
     )
 }
 

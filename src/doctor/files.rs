@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::naming::NamedSecret;
-use crate::rules::{Asked, Via};
+use crate::rules::{self, Asked, Via};
 use crate::run;
 use crate::terms::shell_quote;
 
@@ -80,12 +80,15 @@ fn empty(path: &Path, root: &Path) -> Finding {
     let file = shown(path, root);
     Finding::fault("files.empty", format!("{file} is empty"))
         .because("a sops that was stopped at the wrong moment leaves such a file; its secrets are gone from it")
-        .remedy(format!("locked restore {file}"))
+        .remedy(format!("locked restore {file}  # if it is new and was never filled: git rm --cached {file}"))
 }
 
 fn plain(path: &Path, why: NamedSecret, root: &Path) -> Finding {
     let file = shown(path, root);
-    let encrypt = format!("locked sops encrypt -i {file}; and change what was in it, if it was ever pushed");
+    let encrypt = format!(
+        "locked sops encrypt -i{} {file}; and change what was in it, if it was ever pushed",
+        rules::types(path)
+    );
     match why {
         NamedSecret::Marker => Finding::fault(
             "files.plaintext",

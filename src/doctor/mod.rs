@@ -38,6 +38,7 @@ mod tools;
 mod unix;
 mod variables;
 mod ways;
+mod words;
 
 pub use finding::{Finding, Level};
 pub use patient::Twin;

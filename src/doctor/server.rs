@@ -17,7 +17,7 @@ pub(super) fn of_role(condition: &Condition) -> Option<Finding> {
     let (id, what) = match (condition.superuser, condition.owner) {
         (true, _) => ("store.superuser", format!("the role {role} is a superuser of the server")),
         (false, true) => ("store.owner", format!("the role {role} may act as locked_owner")),
-        (false, false) => return None,
+        (false, false) => return of_writes(condition),
     };
     Some(
         Finding::warn(id, what)
@@ -25,6 +25,19 @@ pub(super) fn of_role(condition: &Condition) -> Option<Finding> {
                 "with its rights the ledger itself can be rewritten; a client needs none but to call the functions",
             )
             .remedy("use a role of its own: create role NAME login in role locked_client"),
+    )
+}
+
+/// Rights on the tables themselves, whoever gave them: to the role, to a role that it is in, to everybody.
+fn of_writes(condition: &Condition) -> Option<Finding> {
+    let (role, tables) = (&condition.role, condition.writes.as_ref()?);
+    Some(
+        Finding::warn("store.writes", format!("the role {role} may write tables of the ledger past its functions: {tables}"))
+            .because("a lease can be ended, or made, that nobody released or was granted")
+            .remedy(format!(
+                "locked store init takes back what was granted; a role that may write all tables (pg_write_all_data) is taken \
+                 from {role} with revoke"
+            )),
     )
 }
 
@@ -116,6 +129,7 @@ mod tests {
             fsync: true,
             standbys: 0,
             confirmed: false,
+            writes: None,
         }
     }
 
@@ -141,6 +155,7 @@ mod tests {
                 Exposure::Verified,
                 "store.asynchronous",
             ),
+            (Condition { writes: Some("leases".to_owned()), ..good.clone() }, Exposure::Verified, "store.writes"),
             (Condition { fsync: false, ..good.clone() }, Exposure::Verified, "store.fsync"),
             (Condition { standbys: 1, ..good.clone() }, Exposure::Verified, "store.standbys"),
             (good.clone(), Exposure::Plain, "store.tls"),

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::run::{self, Context};
 
-use super::folder;
 use super::probe::Probe;
 use super::probes::{Job, environment};
+use super::{folder, words};
 
 /// So long a shell may take for its files.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -41,8 +41,12 @@ pub(super) fn jobs(context: &Context) -> Vec<(&'static str, Job)> {
     probes.extend(of_sudo(context).map(|probe| ("path.sudo", probe)));
     let job =
         |(id, probe): (&'static str, Probe)| (id, Box::new(move || probe.ask(|said| between(said).is_some())) as Job);
+    let words = words::asked(context).map(|(shell, question)| {
+        let probe = Probe { args: vec!["-i".into(), "-c".into(), question.into()], ..of_shell(context, &shell, None) };
+        (words::ID, Box::new(move || probe.ask(|_| false)) as Job)
+    });
     let jobs = of_crontab(context).map(|probe| ("path.crontab", Box::new(move || probe.ask(|_| false)) as Job));
-    probes.into_iter().map(job).chain(jobs).collect()
+    probes.into_iter().map(job).chain(jobs).chain(words).collect()
 }
 
 /// What a shell makes of a clean environment.

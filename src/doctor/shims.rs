@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::{self, FileId, NotFound, SkipReason};
-use crate::run::{self, env_of};
+use crate::run::{self, Context, env_of};
 use crate::shims::{self, READY, Tool};
 use crate::terms::shell_quote;
 
@@ -65,6 +65,17 @@ fn is_a_copy(place: &Path, ourselves: FileId) -> bool {
     let nowhere = Some(OsStr::new("/nowhere"));
     let found = program::resolve(place.as_os_str(), nowhere, Path::new("/"), ourselves);
     matches!(found, Err(NotFound::NotOnPath { skipped, .. }) if skipped.iter().any(|it| it.why == SkipReason::Copy))
+}
+
+/// The tools whose shim leads to a `locked`.
+pub(super) fn whole(context: &Context) -> Vec<String> {
+    let folders = super::folder::folders(context);
+    let all = folders.iter().flat_map(|folder| entries(folder, context.ourselves));
+    let leads = all.filter(|(_, kind)| matches!(kind, Entry::Ours | Entry::Copy));
+    let mut names: Vec<String> = leads.filter_map(|(tool, _)| tool.as_os_str().to_str().map(str::to_owned)).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The tools that have a shim, whole or not.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::run;
 use crate::store::HistoryFilter;
+use crate::terms::shell_quote;
 
 use super::Finding;
 use super::patient::Patient;
@@ -15,6 +16,7 @@ const LATELY: Duration = Duration::from_secs(7 * 86_400);
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(waits(patient));
+    found.extend(elsewhere(patient));
     found.extend(unreadable(patient));
     if found.is_empty() {
         found.push(Finding::ok("spool.empty", "the store has heard of everything"));
@@ -44,11 +46,7 @@ fn waits(patient: &Patient<'_>) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    let elsewhere = match waiting.elsewhere {
-        0 => String::new(),
-        count => format!("; {count} of them for another store than the one that is set"),
-    };
-    let what = format!("the store has not heard yet: {}{elsewhere}", parts.join(", "));
+    let what = format!("the store has not heard yet: {}", parts.join(", "));
     Some(
         Finding::warn("spool.waiting", what)
             .because("others do not see what was written, and may write over it")
@@ -61,10 +59,28 @@ fn waits(patient: &Patient<'_>) -> Option<Finding> {
                 match after.forced + after.settled {
                     0 => Ok(format!("told the store of {told}")),
                     left => Err(format!(
-                        "told the store of {told}; {left} wait still, for another store or for their command to end"
+                        "told the store of {told}; {left} wait still: for their command to end, or for a store that hears them"
                     )),
                 }
             }),
+    )
+}
+
+/// What is for another store nobody can tell it while it is not set.
+fn elsewhere(patient: &Patient<'_>) -> Option<Finding> {
+    let files = counted(patient).elsewhere;
+    let first = files.first()?.parent()?;
+    let names: Vec<String> =
+        files.iter().filter_map(|file| Some(shell_quote(file.file_name()?.as_encoded_bytes()))).take(5).collect();
+    let more = if files.len() > names.len() { " …" } else { "" };
+    Some(
+        Finding::warn("spool.elsewhere", format!("{} entries wait for another store than the one that is set", files.len()))
+            .because("that store has not heard of what was written; this one must not hear of it")
+            .remedy(format!(
+                "with that store set (LOCKED_STORE): locked doctor --fix spool; if it is gone for good: cd {} && rm {}{more}",
+                shell_quote(first.as_os_str().as_encoded_bytes()),
+                names.join(" ")
+            )),
     )
 }
 

@@ -99,7 +99,13 @@ fn examined(patient: &Patient<'_>, store: &mut dyn Store) -> Result<Vec<Finding>
 /// One sentence of the store about itself; behind its last colon stands what to do.
 fn of_fault(fault: &str) -> Finding {
     let (what, remedy) = fault.rsplit_once(": ").unwrap_or((fault, "locked store check"));
-    let (id, why) = if ["role", "may not", "transactions"].iter().any(|word| what.contains(word)) {
+    let (id, why) = if what.contains("past the functions") {
+        ("store.granted", "a lease can be ended, or made, that nobody released or was granted")
+    } else if what.contains("tables are not those") {
+        ("store.tables", "the functions rely on them: two may hold one resource, or receipts be lost")
+    } else if what.contains("the schema lacks") {
+        ("store.schema", "the functions rely on it: two may hold one resource, or nobody may look")
+    } else if ["role", "may not", "transactions"].iter().any(|word| what.contains(word)) {
         ("store.rights", "a command under a lease would be refused")
     } else if what.contains("standby") {
         ("store.standby", "nothing can be granted there")

@@ -12,7 +12,7 @@ use crate::terms::shell_quote;
 use super::patient::Patient;
 use super::probe::Answer;
 use super::shells::{between, shell};
-use super::{Finding, Level, cron, hash, shims};
+use super::{Finding, Level, cron, hash, shims, words};
 
 /// What cron gives its jobs (crontab(5)).
 pub(super) const CRON: &str = "/usr/bin:/bin";
@@ -33,7 +33,8 @@ const WAYS: [Way; 5] = [
 ];
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
-    let tools = shims::shimmed(patient);
+    // Of a shim that leads nowhere is told once, where shims are looked at.
+    let tools = shims::whole(patient.context);
     let Some(folder) = patient.shims().into_iter().next().filter(|_| !tools.is_empty()) else { return Vec::new() };
     let mut found = Vec::new();
     let here = env_of(patient.context)("PATH");
@@ -49,6 +50,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     }
     found.extend(cron::look(patient, &tools, &folder));
     found.extend(hash::look(patient, &folder));
+    found.extend(words::look(patient, &tools, &folder));
     if found.iter().all(|finding| finding.level < Level::Warn) {
         found.insert(0, Finding::ok("path.first", "the shims come first here, and in your shells"));
     }
@@ -99,10 +101,14 @@ fn remedy(patient: &Patient<'_>, way: &Way, folder: &Path) -> String {
         ("path.cron", _) => {
             return format!(
                 "write PATH={}:{CRON} at the head of the crontab, or locked before the command",
-                folder.display()
+                quoted(folder)
             );
         }
-        ("path.sudo", _) => return "write sudo locked sops …, or add the folder to secure_path with visudo".to_owned(),
+        ("path.sudo", _) => {
+            // sudo does not look where a user installs for himself.
+            let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
+            return format!("write sudo {} sops …, or add the folder to secure_path with visudo", quoted(&ourselves));
+        }
         ("path.script", _) => {
             return "write locked before the command in scripts, or put the folder on the PATH of the service"
                 .to_owned();

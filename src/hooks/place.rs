@@ -56,6 +56,27 @@ impl Place {
         git(&self.git, &self.from)
     }
 
+    /// Where git looks for hooks when nobody says otherwise.
+    #[must_use]
+    pub fn usual(&self) -> PathBuf {
+        self.common.join("hooks")
+    }
+
+    /// The hooks that call us in the usual place, when git looks in another one.
+    #[must_use]
+    pub fn left_behind(&self) -> Vec<&'static str> {
+        let usual = self.usual();
+        if nearest(&usual) == nearest(&self.directory) {
+            return Vec::new();
+        }
+        let calls = |name: &&'static str| {
+            std::fs::read(usual.join(name)).is_ok_and(|text| {
+                super::text::is_ours(&text) || String::from_utf8_lossy(&text).contains("locked hooks run")
+            })
+        };
+        super::NAMES.into_iter().filter(calls).collect()
+    }
+
     /// Where a hook lies.
     #[must_use]
     pub fn hook(&self, name: &str) -> PathBuf {

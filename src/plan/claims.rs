@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::places;
+use super::{places, sending};
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
 use crate::rules::{Book, Claim, Compose, Engine, Said, Set, Wanted, is_known};
@@ -28,6 +28,8 @@ pub struct World<'a> {
     pub book: &'a Book,
     /// The regular file that is the standard input of the command, if it is one.
     pub stdin: Option<PathBuf>,
+    /// Whether a look through directories has taken long enough.
+    pub is_late: Box<dyn Fn() -> bool + 'a>,
 }
 
 /// What the claims of one line come to.
@@ -40,6 +42,8 @@ pub(super) struct Claimed {
     pub(super) files: Vec<PathBuf>,
     /// What nobody can know.
     pub(super) unknown: Vec<String>,
+    /// Why a claim came to nothing.
+    pub(super) passed_over: Option<String>,
 }
 
 /// Finds the resources. `cwd` is where the whole line was typed.
@@ -54,6 +58,14 @@ pub(super) fn claimed(
         if is_safe_here(claim, world) {
             continue;
         }
+        if let Some(sending) = &claim.sending {
+            let Some(because) = sending::counts(sending, world) else {
+                found.passed_over = Some("nothing that goes there is what a rule is about".to_owned());
+                continue;
+            };
+            found.because.push(because);
+        }
+        found.files.extend(claim.used.iter().filter(|_| claim.host.is_none()).cloned());
         let name = match &claim.name {
             Wanted::Named(name) => name.clone(),
             Wanted::Stack { container } => stack(claim, container, world),
@@ -97,8 +109,9 @@ fn stack(claim: &Claim, container: &OsStr, world: &World<'_>) -> ResourceName {
 
 /// Whether the line says which engine it is, or leaves it to the environment.
 fn is_engine_known(claim: &Claim, world: &World<'_>) -> bool {
-    let Engine { host, context, config, env } = &claim.engine;
-    let env = over(env, claim, world);
+    let Engine { host, context, config, env, podman } = &claim.engine;
+    let all = over(env, claim, world);
+    let env = |name: &str| all(if *podman { podman_s(name) } else { name });
     let said = [host, context, config].into_iter().flatten().next().cloned();
     let said = said.or_else(|| env("DOCKER_HOST").filter(|host| !host.is_empty())).or_else(|| env("DOCKER_CONTEXT"));
     said.is_none_or(|said| is_known(&said))
@@ -175,16 +188,27 @@ fn scope(
 
 fn engine(claim: &Claim, world: &World<'_>) -> Scope {
     let env = over(&claim.engine.env, claim, world);
+    let podman = |name: &str| env(podman_s(name));
     let asked = AskedEngine {
         host: claim.engine.host.as_deref(),
         context: claim.engine.context.as_deref(),
         config: claim.engine.config.as_deref().map(Path::new),
-        env: &env,
-        sight: sight(claim),
+        env: if claim.engine.podman { &podman } else { &env },
+        // podman's connections stand in files of its own.
+        sight: if claim.engine.podman { Sight::Nothing } else { sight(claim) },
     };
     let here = || match &claim.host {
         Some(host) => compose::scope_of_ssh_host(host),
         None => naming::machine_scope(),
     };
     compose::engine(&asked, &here).scope
+}
+
+/// What podman calls a variable of docker (podman(1), "ENVIRONMENT").
+fn podman_s(name: &str) -> &str {
+    match name {
+        "DOCKER_HOST" => "CONTAINER_HOST",
+        "DOCKER_CONTEXT" => "CONTAINER_CONNECTION",
+        name => name,
+    }
 }

@@ -2,11 +2,13 @@
 //! and changes nothing.
 #![forbid(unsafe_code)]
 
+mod below;
 mod claims;
 mod content;
 mod files;
 mod places;
 mod rotation;
+mod sending;
 mod zones;
 
 use std::path::Path;
@@ -111,10 +113,11 @@ pub fn draw(
     world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
-    let Files { mut files, passed_over } = files(&class, cwd, world, namer)?;
+    let Files { mut files, mut passed_over, unfinished } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
     let written: Vec<_> = files.iter().map(|file| file.target.path.clone()).collect();
     let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
+    passed_over = passed_over.or(claimed.passed_over);
     let mut by_rule = claimed.resources;
     let ruled = !resources.is_empty() || !by_rule.is_empty();
     let entered = zones::entered(&class, &claimed.files, world);
@@ -126,7 +129,10 @@ pub fn draw(
         by_rule.push(resource);
     }
     let unseen = zones::unseen(&class, world);
-    let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).collect();
+    let unfinished = unfinished.then(|| {
+        "a directory that it takes away could not be looked through; SOPS files in it are not held".to_owned()
+    });
+    let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).collect();
     for name in by_hand {
         let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
         // The name of a secret is what the rule asks for.

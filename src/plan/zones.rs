@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::content::{self, Content};
@@ -43,7 +43,7 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
         .iter()
         .filter_map(|zone| {
             let by_line = class.zones.get(&zone.name).map(|how| (*how).to_owned());
-            let with: Vec<&Touched> = files.iter().filter(|file| file.enters(zone)).collect();
+            let with: Vec<&Touched<'_>> = files.iter().filter(|file| file.enters(zone)).collect();
             // A server goes on with a statement when the program that sent it is stopped.
             let sent = {
                 let told = told.get_or_init(|| content::told(&class.deeds, world));
@@ -95,7 +95,7 @@ pub(super) fn terms(others: Option<Policy>, entered: &[Entered<'_>]) -> Policy {
 }
 
 /// A file that is touched.
-struct Touched {
+struct Touched<'d> {
     path: PathBuf,
     letters: PathBuf,
     places: Vec<Place>,
@@ -104,14 +104,18 @@ struct Touched {
     elsewhere: bool,
     /// What touches it does not stop with our processes.
     beyond: bool,
+    /// A zone that only adds has no say.
+    passes: bool,
     content: OnceCell<Content>,
+    /// The commands that write it.
+    by: Vec<&'d Deed>,
 }
 
-impl Touched {
+impl Touched<'_> {
     fn enters(&self, zone: &Zone) -> bool {
         let named = zone.has_path(&self.letters, None)
             || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
-        named && (self.wrote || zone.reads) && self.fits(zone)
+        named && !(self.passes && zone.adds_only) && (self.wrote || zone.reads) && self.fits(zone)
     }
 
     fn how(&self) -> String {
@@ -121,7 +125,7 @@ impl Touched {
     }
 
     fn fits(&self, zone: &Zone) -> bool {
-        if zone.content.is_empty() {
+        if zone.content.is_empty() || self.is_brought(zone) {
             return true;
         }
         match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.path) }) {
@@ -130,29 +134,56 @@ impl Touched {
             Content::Text { text, whole } => zone.has_content(text) || !whole,
         }
     }
+
+    /// Whether what is written there fits, as far as the line says what that is.
+    fn is_brought(&self, zone: &Zone) -> bool {
+        let fits = |source: &PathBuf| match content::of(source) {
+            Content::Text { text, .. } => zone.has_content(&text),
+            Content::Missing | Content::Unseen => false,
+        };
+        let texts = |deed: &&Deed| deed.brings.iter().any(|text| zone.has_content(text));
+        let sources = |deed: &&Deed| deed.sources.iter().take(MOST_SOURCES).any(fits);
+        // Of more than anybody writes by hand, it is taken to fit.
+        self.wrote && (self.by.len() > MOST_SOURCES || self.by.iter().any(|deed| texts(deed) || sources(deed)))
+    }
 }
 
-fn files(deeds: &[Deed], used: &[PathBuf], zones: &[Zone], world: &World<'_>) -> Vec<Touched> {
+/// So many files that something may be copied from are read for each command that writes one, and so many commands are
+/// asked.
+const MOST_SOURCES: usize = 16;
+
+fn files<'d>(deeds: &'d [Deed], used: &[PathBuf], zones: &[Zone], world: &World<'_>) -> Vec<Touched<'d>> {
     if zones.iter().all(|zone| zone.paths.is_empty()) {
         return Vec::new();
     }
-    let by = |deed: &Deed, path: &PathBuf, wrote| (path.clone(), wrote, deed.host.is_some(), deed.beyond);
+    let mut writers: BTreeMap<&PathBuf, Vec<&Deed>> = BTreeMap::new();
+    for deed in deeds.iter().filter(|deed| !deed.inside) {
+        for path in &deed.writes {
+            writers.entry(path).or_default().push(deed);
+        }
+    }
+    let by = |deed: &Deed, path: &PathBuf, wrote: bool| {
+        let passes = deed.passes || (deed.launches && !wrote);
+        (path.clone(), wrote, deed.host.is_some(), deed.beyond, passes)
+    };
     let by_deeds = deeds.iter().filter(|deed| !deed.inside).flat_map(|deed| {
         let writes = deed.writes.iter().map(move |path| by(deed, path, true));
         writes.chain(deed.reads.iter().map(move |path| by(deed, path, false)))
     });
     // An engine goes on when the client is stopped.
-    let by_compose = used.iter().map(|path| (path.clone(), true, false, true));
+    let by_compose = used.iter().map(|path| (path.clone(), true, false, true, false));
     let all: BTreeSet<_> = by_deeds.chain(by_compose).collect();
-    let wanted = all.into_iter().filter(|(path, _, elsewhere, _)| *elsewhere || !places::is_safe(path, world.book));
-    let touched = wanted.map(|(path, wrote, elsewhere, beyond)| Touched {
+    let wanted = all.into_iter().filter(|(path, _, elsewhere, ..)| *elsewhere || !places::is_safe(path, world.book));
+    let touched = wanted.map(|(path, wrote, elsewhere, beyond, passes)| Touched {
         letters: places::by_its_letters(&path),
         places: if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(&path) },
         content: OnceCell::new(),
+        by: if wrote { writers.get(&path).cloned().unwrap_or_default() } else { Vec::new() },
         path,
         wrote,
         elsewhere,
         beyond,
+        passes,
     });
     touched.collect()
 }

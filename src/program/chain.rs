@@ -15,9 +15,10 @@ use std::time::Duration;
 use super::candidate::{self, Candidate, Facts};
 use super::{FileId, NotFound, Program, Walk, find, places, platform};
 
-/// So many processes below each other may call one program before that is taken for a loop of shims that start each other
-/// as children.
-const DEEP: u32 = 64;
+/// So many processes below each other may call one program before that is taken for a loop of shims or scripts that start each
+/// other as children. Far below what a store follows upwards from a command (512 grants), so that none of them ever waits for
+/// a lease of its own ancestor.
+const DEEP: u32 = 16;
 
 /// So often a program may start itself anew by its name, when there is no other of that name.
 const RETURNS: u32 = 8;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,8 @@ pub struct Classification {
     pub known: bool,
     /// The files it may write, in the order of the command line. Empty: nothing to lock.
     pub writes: Vec<Write>,
+    /// What it removes or moves with everything in it, where that is a directory.
+    pub trees: Vec<Tree>,
     /// What is to be held besides files.
     pub claims: Vec<Claim>,
     /// Its commands, where there are zones to look at them.
@@ -66,6 +69,22 @@ pub struct Classification {
     pub reason: String,
 }
 
+/// What a command takes whole.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// The directory, if it is one.
+    pub path: PathBuf,
+    /// Whoever takes it cannot be stopped from here.
+    pub beyond: bool,
+}
+
+/// Any word may be taken for a directory: what it is called is not shown.
+impl std::fmt::Debug for Tree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tree").field("beyond", &self.beyond).finish_non_exhaustive()
+    }
+}
+
 /// A SOPS file whose plaintext a command gives out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decrypted {
@@ -73,6 +92,8 @@ pub struct Decrypted {
     pub file: PathBuf,
     /// The file that the plaintext goes to; none where that is no file that is known.
     pub plaintext: Option<PathBuf>,
+    /// A program is run with it, and need not keep anything of it.
+    pub runs: bool,
 }
 
 /// One command of a line, as zones look at it.
@@ -86,8 +107,17 @@ pub struct Deed {
     pub inside: bool,
     /// It runs beyond us: whoever stops our processes does not stop it.
     pub beyond: bool,
+    /// sops reads here: no zone that only adds is entered by it.
+    pub passes: bool,
+    /// It starts others, which are looked at by themselves: by the words that it has for them no zone that only adds is
+    /// entered.
+    pub launches: bool,
     /// Files that it writes.
     pub writes: Vec<PathBuf>,
+    /// What it writes there, as far as the line has it; only where a zone asks for what stands in files.
+    pub brings: Vec<Rc<[u8]>>,
+    /// Files of this machine that what it writes may come from; only then as well.
+    pub sources: Vec<PathBuf>,
     /// Words that may name files that it reads; only where a zone asks for them.
     pub reads: Vec<PathBuf>,
     /// What SQL it is told; only where a zone asks for it.

@@ -28,6 +28,12 @@ pub(super) struct Level<'b> {
     pub(super) attached: &'b [String],
     /// Options with digits attached.
     pub(super) digits: &'b [String],
+    /// Options without a value.
+    pub(super) switches: &'b [String],
+    /// The same, at every level.
+    pub(super) switches_everywhere: &'b [String],
+    /// `-p=NAME` is `-p NAME`.
+    pub(super) equals: bool,
     /// `-name` is one option.
     pub(super) single_dash: bool,
     /// The options end with this operand, and what follows are operands as they stand.
@@ -69,19 +75,28 @@ pub(super) struct Line<'a> {
     options: Vec<(Named<'a>, Option<Cow<'a, OsStr>>)>,
     /// What is neither.
     pub(super) operands: Vec<&'a OsStr>,
-    /// Where in the arguments the first operand behind the sub-command stands.
-    pub(super) operands_at: usize,
+    /// Which of the operands may be the value of an option that nobody knows, by their numbers from 0.
+    pub(super) doubtful: Vec<usize>,
+    /// Where in the arguments each operand behind the sub-command stands.
+    pub(super) places: Vec<usize>,
     /// A word that only run time knows stands where the sub-command is looked for; it is passed over.
     pub(super) is_unsure: bool,
+    /// A word that may be the value of an option that nobody knows stands there; it is passed over.
+    pub(super) is_guessed: bool,
     /// The line ends where a sub-command is still looked for.
     pub(super) is_cut: bool,
 }
 
 impl<'a> Line<'a> {
-    /// The values of an option; `"-p|--project-name"` asks for either.
-    pub(super) fn values<'s>(&'s self, names: &str) -> impl DoubleEndedIterator<Item = &'s OsStr> {
+    /// How often an option is given, and with what; `"-p|--project-name"` asks for either.
+    pub(super) fn given<'s>(&'s self, names: &str) -> impl DoubleEndedIterator<Item = Option<&'s OsStr>> {
         let given = self.options.iter().filter(move |(own, _)| own.is(names));
-        given.filter_map(|(_, value)| value.as_deref())
+        given.map(|(_, value)| value.as_deref())
+    }
+
+    /// The values of an option.
+    pub(super) fn values<'s>(&'s self, names: &str) -> impl DoubleEndedIterator<Item = &'s OsStr> {
+        self.given(names).flatten()
     }
 
     /// The last value of an option.
@@ -95,13 +110,46 @@ impl<'a> Line<'a> {
         if !self.path.is_empty() {
             return wanted.has(&self.path).then_some(Cow::Borrowed(self));
         }
-        let words = wanted.iter().map(|words| words.split(' ').count());
-        words.zip(wanted.iter()).find_map(|(count, words)| {
-            let begins = self.operands.len() >= count && words.split(' ').eq(self.operands[..count].iter().copied());
-            begins.then(|| {
-                Cow::Owned(Self { path: words.to_owned(), operands: self.operands[count..].to_vec(), ..self.clone() })
-            })
+        let begin = |line: &Self| wanted.iter().find_map(|words| line.beginning_with(words));
+        // A word in front may be a value: without those in doubt the line may begin so as well.
+        begin(self)
+            .or_else(|| (!self.doubtful.is_empty()).then(|| begin(&self.without_doubtful())).flatten())
+            .map(Cow::Owned)
+    }
+
+    /// The line behind these words, if its operands begin with them.
+    fn beginning_with(&self, words: &str) -> Option<Self> {
+        let count = words.split(' ').count();
+        let begins = self.operands.len() >= count && words.split(' ').eq(self.operands[..count].iter().copied());
+        begins.then(|| Self {
+            path: words.to_owned(),
+            operands: self.operands[count..].to_vec(),
+            places: self.places[count..].to_vec(),
+            doubtful: self.doubtful.iter().filter_map(|at| at.checked_sub(count)).collect(),
+            ..self.clone()
         })
+    }
+
+    fn without_doubtful(&self) -> Self {
+        let sure = |at: &usize| !self.doubtful.contains(at);
+        Self {
+            operands: (0..self.operands.len()).filter(sure).map(|at| self.operands[at]).collect(),
+            places: (0..self.places.len()).filter(sure).map(|at| self.places[at]).collect(),
+            doubtful: Vec::new(),
+            is_guessed: true,
+            ..self.clone()
+        }
+    }
+
+    /// The operands that are no option's value, whatever an option is that nobody knows.
+    pub(super) fn sure<'s>(&'s self) -> impl DoubleEndedIterator<Item = &'a OsStr> + use<'s, 'a> {
+        let all = self.operands.iter().enumerate();
+        all.filter(|(at, _)| !self.doubtful.contains(at)).map(|(_, word)| *word)
+    }
+
+    /// The line has options.
+    pub(super) fn has_options(&self) -> bool {
+        !self.options.is_empty()
     }
 
     /// The values of all options.
@@ -138,13 +186,26 @@ pub(super) fn read<'a>(program: Option<&'a Program>, args: &'a [OsString]) -> Li
         everywhere: &program.everywhere,
         attached: &program.attached,
         digits: &program.digits,
+        switches: &[],
+        switches_everywhere: &program.switches,
+        equals: program.equals,
         single_dash: program.single_dash,
         stop_at: program.stop_at,
         group: program.group,
     };
     let mut at = read_level(top, args, 0, &mut line);
+    let mut level = top;
     let mut is_group = program.group;
     while is_group && let Some(word) = line.operands.pop() {
+        // It may be the value of an option that nobody knows: then a sub-command that is known stands behind it.
+        if !std::mem::take(&mut line.doubtful).is_empty() && !program.has_command(&line.path, word) {
+            let mut later = Line { is_guessed: true, ..line.clone() };
+            let behind = read_level(level, args, at, &mut later);
+            if later.operands.last().is_some_and(|word| program.has_command(&line.path, word)) {
+                (line, at) = (later, behind);
+                continue;
+            }
+        }
         if !line.path.is_empty() {
             line.path.push(' ');
         }
@@ -153,9 +214,10 @@ pub(super) fn read<'a>(program: Option<&'a Program>, args: &'a [OsString]) -> Li
         line.path.push_str(&short.map_or("…".into(), OsStr::to_string_lossy));
         let known = program.command.iter().find(|command| command.path.has(&line.path));
         is_group = known.is_some_and(|command| command.group);
-        let level = Level {
+        level = Level {
             values: known.map_or(&[], |command| &command.values),
             attached: known.map_or(&[], |command| &command.attached),
+            switches: known.map_or(&[], |command| &command.switches),
             stop_at: known.and_then(|command| command.stop_at),
             group: is_group,
             ..top
@@ -169,27 +231,30 @@ pub(super) fn read<'a>(program: Option<&'a Program>, args: &'a [OsString]) -> Li
 /// Reads one level from `at` on. Answers where it stopped: behind the operand that ended it, or at the end.
 pub(super) fn read_level<'a>(level: Level<'a>, args: &'a [OsString], mut at: usize, line: &mut Line<'a>) -> usize {
     let mut options_open = true;
-    line.operands_at = args.len();
+    // The word before is an option that nobody knows.
+    let mut in_doubt = false;
+    line.places.clear();
     while let Some(word) = args.get(at) {
         at += 1;
         let bytes = word.as_encoded_bytes();
+        let doubtful = std::mem::take(&mut in_doubt);
         if options_open && bytes == b"--" {
             options_open = false;
         } else if level.group && bytes == [UNKNOWN] {
             // Options, mostly (`docker compose $FILES up`).
             line.is_unsure = true;
         } else if options_open && bytes.len() > 1 && bytes[0] == b'-' {
-            at = read_option(level, args, at, line);
+            (at, in_doubt) = read_option(level, args, at, line);
         } else {
-            if line.operands.is_empty() {
-                line.operands_at = at - 1;
-            }
+            line.doubtful.extend(Some(line.operands.len()).filter(|_| doubtful));
+            line.places.push(at - 1);
             line.operands.push(word);
             if level.group {
                 return at;
             }
             if level.stop_at.is_some_and(|last| line.operands.len() >= last) {
                 line.operands.extend(args[at..].iter().map(OsString::as_os_str));
+                line.places.extend(at..args.len());
                 return args.len();
             }
         }
@@ -197,8 +262,9 @@ pub(super) fn read_level<'a>(level: Level<'a>, args: &'a [OsString], mut at: usi
     at
 }
 
-/// Reads the option that stands before `at`, with its value. Answers what comes next.
-fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut Line<'a>) -> usize {
+/// Reads the option that stands before `at`, with its value. Answers what comes next, and whether nobody here knows if
+/// that is its value.
+fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut Line<'a>) -> (usize, bool) {
     let word = args[at - 1].as_os_str();
     let bytes = word.as_encoded_bytes();
     let next = || args.get(at).map(|value| Cow::Borrowed(value.as_os_str()));
@@ -209,11 +275,11 @@ fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut
         let name = level.named(Cow::Borrowed(typed));
         if let Some(equals) = equals {
             line.options.push((name, Some(tail(word, equals + 1))));
-            return at;
+            return (at, false);
         }
         let takes = level.takes_value(typed);
         line.options.push((name, next().filter(|_| takes)));
-        return at + usize::from(takes);
+        return (at + usize::from(takes), !level.knows(typed));
     }
     let mut next_place = 1;
     while next_place < bytes.len().min(LONGEST_BUNDLE) {
@@ -226,21 +292,27 @@ fn read_option<'a>(level: Level<'a>, args: &'a [OsString], at: usize, line: &mut
         let short = [b'-', bytes[place]];
         let name = level.named(Cow::Owned(short.to_vec()));
         let rest = (place + 1 < bytes.len()).then(|| tail(word, place + 1));
+        if level.equals && bytes.get(place + 1) == Some(&b'=') {
+            line.options.push((name, Some(tail(word, place + 2))));
+            return (at, false);
+        }
         if level.takes_value(&short) {
             let attached = rest.is_some();
             line.options.push((name, rest.or_else(next)));
-            return at + usize::from(!attached);
+            return (at + usize::from(!attached), false);
         }
         if has(level.attached, &short) {
             line.options.push((name, rest));
-            return at;
+            return (at, false);
         }
         if has(level.digits, &short) {
             next_place += digits(&bytes[next_place..]);
         }
         line.options.push((name, None));
     }
-    at
+    // A number is a value that is attached, whatever the option (`-t5`).
+    let last = bytes.last().filter(|last| last.is_ascii_alphabetic());
+    (at, last.is_some_and(|&last| !level.knows(&[b'-', last])))
 }
 
 /// How many digits there are, hexadecimal ones behind an `x`.
@@ -256,12 +328,20 @@ impl<'b> Level<'b> {
         has(self.values, name) || has(self.everywhere, name)
     }
 
+    /// Whether it is known what stands behind this option. A name that no option has is none (a word of a mebibyte).
+    fn knows(&self, name: &[u8]) -> bool {
+        let known = [self.values, self.everywhere, self.attached, self.switches, self.switches_everywhere];
+        let always: [&[u8]; 3] = [b"--help", b"--version", b"-help"];
+        name.len() > LONGEST_NAME || always.contains(&name) || known.into_iter().any(|names| has(names, name))
+    }
+
     /// The option that is called so, by all of its names if the level knows them.
     fn named<'a>(&self, typed: Cow<'a, [u8]>) -> Named<'a>
     where
         'b: 'a,
     {
-        let mut all = self.values.iter().chain(self.everywhere).chain(self.attached);
+        let known = [self.values, self.everywhere, self.attached, self.switches, self.switches_everywhere];
+        let mut all = known.into_iter().flatten();
         match all.find(|names| has_name(names, &typed)) {
             Some(names) => Named::Known(names),
             None => Named::Typed(typed),

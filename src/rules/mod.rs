@@ -19,6 +19,7 @@ mod piped;
 mod policy;
 mod printed;
 mod script;
+mod sent;
 mod set;
 mod sops;
 mod sql;
@@ -32,11 +33,12 @@ mod xargs;
 mod zones;
 
 pub use apart::{Part, apart};
-pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
-pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Via, Write};
-pub use policy::{Canary, Follow, Keep, Policy};
+pub use book::{Author, Book, Fault, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
+pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
+pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
+pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::{Said, Set};
-pub use sops::{LineEnds, hint};
+pub use sops::{LineEnds, hint, types};
 pub use sql::{bare_sql, included};
 pub use step::{Caller, STDIN, below_nowhere, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};
@@ -120,8 +122,16 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             .notes
             .push(format!("what {} writes only run time knows, and it runs without a lease on that", step.shown()));
     }
+    if wants.doubtful {
+        let name = step.shown();
+        class.notes.push(format!(
+            "nobody knows an option of {name}: the word behind it may be its value, and names nothing ([[program]] says what takes a value)"
+        ));
+    }
     class.asks |= wants.asks;
+    class.notes.extend(wants.notes);
     class.decrypted.extend(wants.decrypted);
+    class.trees.extend(wants.trees);
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     class.writes.extend(wants.writes.into_iter().filter(|write| paths.insert(write.path.clone())));
@@ -134,7 +144,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
 /// Is there a built-in rule of this name? Those for sops begin with its name and a dot.
 #[must_use]
 pub fn is_built_in(rule: &str) -> bool {
-    rule.starts_with("sops.") || Book::new().has_built_in(rule)
+    rule.starts_with("sops.") || Book::has_built_in(rule)
 }
 
 /// Do the built-in tables say anything of this program?

@@ -45,6 +45,10 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
             if files.is_empty() { Said::Input } else { Said::Files(files) }
         }
         "find" => Said::Text { text: find::names(args), exact: false },
+        // `kubectl create secret … -o yaml`: what comes out is named by the line.
+        "kubectl" | "oc" if args.iter().any(|word| word == "secret") => {
+            Said::Text { text: text(&args.iter().collect::<Vec<_>>()).0, exact: false }
+        }
         // What goes in comes out, with variables filled in or written down as well.
         "tee" | "envsubst" => Said::Input,
         "pwd" if args.is_empty() => Said::Directory,

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::Command;
 use super::printed::Printed;
+use super::sent::Sent;
 use super::set::{Said, Set};
 use super::words::Words;
 use crate::terms::{may_hold_a_secret, percent_encode};
@@ -68,12 +69,16 @@ pub(super) struct Step<'a> {
     pub(super) made: Made,
     /// Its words name files that run time finds (`find -exec`, `xargs`).
     pub(super) found: bool,
+    /// Files of this machine by which more is written where it runs than the line says.
+    pub(super) sent: Vec<Sent>,
     /// It runs in a container: its files are none of this machine's.
     pub(super) inside: bool,
     /// It is started inside of a script, so that its redirections are still to come.
     pub(super) in_script: bool,
     /// What it starts cannot be stopped from here.
     pub(super) escapes: bool,
+    /// It was looked for behind a word that may be the value of an option that nobody knows.
+    pub(super) is_guessed: bool,
 }
 
 /// Files that a line makes, each with what it puts there.
@@ -126,9 +131,11 @@ impl<'a> Step<'a> {
             within: Rc::default(),
             made: Rc::default(),
             found: false,
+            sent: Vec::new(),
             inside: false,
             in_script: false,
             escapes: false,
+            is_guessed: false,
         }
     }
 

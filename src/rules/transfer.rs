@@ -1,29 +1,105 @@
-//! Copies between hosts (`scp`, `rsync`): what they write over there is what `cp` would write there.
+//! Copies between hosts (`scp`, `rsync`): what they write over there is what `cp` would write there. Which files stand in
+//! a directory that is copied, the plan looks at.
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use super::argument::tail;
 use super::book::Book;
 use super::grammar::Line;
 use super::host;
-use super::step::Step;
+use super::sent::{Pattern, Sent};
+use super::step::{Step, is_known};
 use super::unfold::there;
 
-/// The copy as it would be made where the files go; none when the line is none.
-pub(super) fn copied<'a>(line: &Line<'_>, around: Step<'a>, book: &Book) -> Option<Step<'a>> {
+/// The copy as it would be made where the files go, and what is taken away where they come from; nothing when the line is no
+/// copy.
+pub(super) fn copied<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let taken = || taken(line, around, book);
+    copy(line, around, book).into_iter().chain(taken()).collect()
+}
+
+/// `rsync --remove-source-files HOST:FILE .`
+fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let sources =
+        line.operands.split_last().map(|(_, sources)| sources).filter(|_| line.is_on("--remove-source-files"));
+    let places = sources.unwrap_or_default().iter().filter_map(|source| place(source));
+    let steps = places.map(|(name, path)| {
+        let there = there(around.clone(), &book.host(&host::options(line, around, book), &name));
+        Step { name: "rm".into(), args: [OsString::from("--"), path].into_iter().collect(), ..there }
+    });
+    steps.collect()
+}
+
+fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>> {
     let (&destination, sources) = line.operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let (step, place) = match place(destination) {
         Some((name, path)) => {
-            let options = host::options(line, &around, book);
-            (there(around, &book.host(&options, &name)), path)
+            let options = host::options(line, around, book);
+            let sent = sent(line, around, sources, Path::new(&path));
+            (Step { sent, ..there(around.clone(), &book.host(&options, &name)) }, path)
         }
-        None => (around, destination.to_owned()),
+        None => (around.clone(), destination.to_owned()),
     };
     let sources =
         sources.iter().map(|source| self::place(source).map_or_else(|| (*source).to_owned(), |(_, path)| path));
     let args = [OsString::from("--")].into_iter().chain(sources).chain([place]);
     Some(Step { name: "cp".into(), args: args.collect(), ..step })
+}
+
+/// What of this machine goes to `to` without being named.
+fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Vec<Sent> {
+    let is_rsync = around.name() == "rsync";
+    let own = || sources.iter().filter(|source| place(source).is_none());
+    if own().next().is_none() {
+        return Vec::new();
+    }
+    if let Some(list) = line.value("--files-from").filter(|_| is_rsync) {
+        let seen = around.host.is_none() && is_known(list) && list != "-" && place(list).is_none();
+        return vec![if seen { Sent::List { path: around.path(list), place: to.to_owned() } } else { Sent::Unseen }];
+    }
+    let all = if is_rsync { ["-r|--recursive", "-a|--archive"] } else { ["-r", "-R"] };
+    if !all.iter().any(|option| line.is_on(option)) {
+        return Vec::new();
+    }
+    let without = if is_rsync { without(line) } else { Vec::new() };
+    let sent = own().map(|source| {
+        let path = around.path(source);
+        // Another host's directories, and those that only run time knows.
+        if around.host.is_some() || !is_known(path.as_os_str()) {
+            return None;
+        }
+        Some(Sent::Directory { place: below(to, source, is_rsync), path, follow: !is_rsync, without: without.clone() })
+    });
+    sent.flatten().collect()
+}
+
+/// Where the files of a directory come to lie: rsync copies what is in `DIR/`, and `DIR` with its name.
+fn below(to: &Path, source: &OsStr, is_rsync: bool) -> PathBuf {
+    let whole = is_rsync && source.as_encoded_bytes().ends_with(b"/");
+    match Path::new(source).file_name().filter(|_| !whole) {
+        Some(name) => to.join(name),
+        None => to.to_owned(),
+    }
+}
+
+/// What rsync leaves out. Where it is told to take something in as well, the first that fits counts there; then nothing is
+/// taken to be left out.
+fn without(line: &Line<'_>) -> Vec<Pattern> {
+    let filters: Vec<&OsStr> = line.values("-f|--filter").collect();
+    let excluding = |filter: &&OsStr| ["- ", "-_", "exclude "].iter().find(|sign| begins(filter, sign)).copied();
+    let takes_in = ["--include", "--include-from"].iter().any(|option| line.values(option).next().is_some());
+    if takes_in || !filters.iter().all(|filter| excluding(filter).is_some()) {
+        return Vec::new();
+    }
+    let by_filter = filters.iter().filter_map(|filter| Some(tail(filter, excluding(filter)?.len()).into_owned()));
+    let named = line.values("--exclude").map(OsStr::to_owned).chain(by_filter);
+    named.filter_map(|pattern| Pattern::new(&pattern)).collect()
+}
+
+fn begins(word: &OsStr, with: &str) -> bool {
+    word.as_encoded_bytes().starts_with(with.as_bytes())
 }
 
 /// `[USER@]HOST:PATH`, `scheme://HOST/PATH`, `HOST::MODULE/PATH`; none for a local path, which has a slash before any colon.

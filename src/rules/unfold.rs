@@ -1,6 +1,7 @@
 //! From a line to its commands: launchers are taken off, scripts are read.
 #![forbid(unsafe_code)]
 
+mod each;
 mod elsewhere;
 mod launched;
 mod shells;

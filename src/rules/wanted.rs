@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::argument::tail;
 use super::book::{Field, Filter, Part, Template};
 use super::grammar::Line;
+use super::sent::Sending;
 use super::set::Set;
 use super::step::{Step, is_known};
 use crate::terms::{ResourceName, may_hold_a_secret};
@@ -25,6 +26,10 @@ pub struct Claim {
     pub host: Option<String>,
     /// The files by whose writing the rule came to it; none: by something else.
     pub written: Vec<PathBuf>,
+    /// Files that say what is done, where the rule names some.
+    pub used: Vec<PathBuf>,
+    /// It counts only if something of this is what the rule is about.
+    pub sending: Option<Sending>,
 }
 
 /// A name, or how to find it.
@@ -74,6 +79,8 @@ pub struct Engine {
     pub config: Option<OsString>,
     /// What is set for the command besides the environment.
     pub env: Set,
+    /// It is podman's: it has connections where docker has contexts, and variables of its own.
+    pub podman: bool,
 }
 
 /// What a rule's expressions caught: name and text.
@@ -108,25 +115,48 @@ impl Filling<'_> {
         texts
     }
 
-    /// What fills the gap of a template that is nothing else, whether run time has a say in it or not.
+    /// What fills the gap of a template that is nothing else, whether run time has a say in it or not. Words that may be
+    /// an option's value are among them: they are looked for as files, and become no names.
     pub(super) fn words(&self, template: &Template) -> Vec<Cow<'_, OsStr>> {
+        self.gap(template, &self.line.operands)
+    }
+
+    /// The same without these words.
+    pub(super) fn sure_words(&self, template: &Template) -> Vec<Cow<'_, OsStr>> {
+        self.gap(template, &self.line.sure().collect::<Vec<_>>())
+    }
+
+    fn gap<'s>(&'s self, template: &Template, operands: &[&'s OsStr]) -> Vec<Cow<'s, OsStr>> {
         let gap = template.parts().iter().find_map(|part| match part {
-            Part::Gap(field, _) => Some(field),
+            Part::Gap(field, filters) => Some((field, filters)),
             Part::Text(_) => None,
         });
-        gap.map(|field| self.field(field)).unwrap_or_default()
+        let Some((field, filters)) = gap else { return Vec::new() };
+        let words = self.field(field, operands).into_iter();
+        words.filter_map(|word| if filters.is_empty() { Some(word) } else { filtered(&word, filters) }).collect()
+    }
+
+    /// Whether a word that may be an option's value stands where the template looks for a name.
+    pub(super) fn is_doubtful(&self, template: &Template) -> bool {
+        let doubtful = &self.line.doubtful;
+        template.parts().iter().any(|part| match part {
+            Part::Gap(Field::Operand(number), _) => doubtful.iter().any(|at| at < number),
+            Part::Gap(Field::Operands(_) | Field::Caught(_), _) => !doubtful.is_empty(),
+            Part::Gap(Field::Last, _) => doubtful.last().is_some_and(|at| at + 1 == self.line.operands.len()),
+            _ => false,
+        })
     }
 
     fn filled(&self, field: &Field, filters: &[Filter]) -> Vec<Vec<u8>> {
-        let found = self.field(field).into_iter().filter(|word| is_known(word));
+        let sure: Vec<&OsStr> = self.line.sure().collect();
+        let found = self.field(field, &sure).into_iter().filter(|word| is_known(word));
         let found = found.map(|word| word.as_encoded_bytes().to_vec());
         let done = found.filter_map(|text| filters.iter().try_fold(text, |text, filter| filter.on(&text)));
         // What looks like a value is no name: it would go to the store.
         done.filter(|text| !may_hold_a_secret(text)).collect()
     }
 
-    fn field(&self, field: &Field) -> Vec<Cow<'_, OsStr>> {
-        let operands = &self.line.operands;
+    fn field<'s>(&'s self, field: &Field, operands: &[&'s OsStr]) -> Vec<Cow<'s, OsStr>> {
         match field {
             Field::Operand(number) => one(operands.get(number - 1).copied()),
             Field::Operands(from) => operands.iter().skip(from - 1).map(|&word| Cow::Borrowed(word)).collect(),
@@ -150,6 +180,13 @@ impl Filling<'_> {
     }
 }
 
+/// A word after these filters; as text, which is what files with such names are called.
+fn filtered<'a>(word: &OsStr, filters: &[Filter]) -> Option<Cow<'a, OsStr>> {
+    let whole = word.as_encoded_bytes().to_vec();
+    let done = filters.iter().try_fold(whole, |text, filter| filter.on(&text))?;
+    Some(Cow::Owned(String::from_utf8_lossy(&done).into_owned().into()))
+}
+
 fn one(word: Option<&OsStr>) -> Vec<Cow<'_, OsStr>> {
     word.map(Cow::Borrowed).into_iter().collect()
 }
@@ -159,7 +196,7 @@ pub(super) fn compose(step: &Step<'_>, line: &Line<'_>) -> Compose {
     let all = |names: &'static str| line.values(names).map(OsStr::to_owned).collect();
     Compose {
         project: line.value("-p|--project-name").map(OsStr::to_owned),
-        directory: line.value("--project-directory").map(OsStr::to_owned),
+        directory: line.value("--project-directory|--workdir").map(OsStr::to_owned),
         files: all("-f|--file"),
         env_files: all("--env-file"),
         env: step.env.clone(),
@@ -167,10 +204,17 @@ pub(super) fn compose(step: &Step<'_>, line: &Line<'_>) -> Compose {
     }
 }
 
-/// What the options of docker say. Asked for by their long names: `-c` and `-H` are others behind some sub-commands.
+/// What the options of docker say. Asked for by their long names: `-c` and `-H` are others behind some sub-commands. podman
+/// has docker's names besides its own (podman(1): `--connection`, `--url`).
 pub(super) fn engine(step: &Step<'_>, line: &Line<'_>) -> Engine {
     let value = |names: &'static str| line.value(names).map(OsStr::to_owned);
-    Engine { host: value("--host"), context: value("--context"), config: value("--config"), env: step.env.clone() }
+    Engine {
+        host: value("--host|--url"),
+        context: value("--context|--connection"),
+        config: value("--config"),
+        env: step.env.clone(),
+        podman: step.name().starts_with("podman"),
+    }
 }
 
 #[cfg(test)]

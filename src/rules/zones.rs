@@ -4,10 +4,12 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::book::Book;
 use super::decide::{Wants, behind};
 use super::grammar::{self, Line};
+use super::piped::{self, Said};
 use super::printed::Printed;
 use super::sql::{bare_sql, included};
 use super::step::{LONGEST_PATH, STDIN, Step, UNKNOWN, is_known};
@@ -25,6 +27,8 @@ pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Comman
         inside: step.inside,
         beyond: step.escapes || step.host.is_some() || step.inside,
         writes: wants.touched.clone(),
+        passes: wants.reads,
+        launches: book.only_starts(step.name()),
         ..Deed::default()
     };
     // Where the typed line's own output goes, the shell has decided before us.
@@ -33,7 +37,14 @@ pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Comman
     if book.zones().iter().any(|zone| zone.reads) && !step.inside {
         deed.reads = reads(step, &line);
     }
-    if book.zones().iter().any(|zone| !zone.sql.is_empty()) {
+    if book.zones().iter().any(|zone| !zone.content.is_empty()) && !deed.writes.is_empty() {
+        deed.brings = brings(step);
+        if step.host.is_none() && !step.inside {
+            deed.sources = reads(step, &line);
+        }
+    }
+    // sops is told no SQL, whoever says that it is.
+    if !wants.reads && book.zones().iter().any(|zone| !zone.sql.is_empty()) {
         deed.sql = told(step, &line, book, command);
     }
     deed
@@ -46,8 +57,32 @@ fn reads(step: &Step<'_>, line: &Line<'_>) -> Vec<PathBuf> {
     words.map(|word| step.path(word)).chain(step.input_from.iter().cloned()).collect()
 }
 
+/// What the line itself writes: a here-document, the words of `echo`.
+fn brings(step: &Step<'_>) -> Vec<Rc<[u8]>> {
+    let said = match piped::said(step.name(), &step.args) {
+        Said::Text { text, .. } => Some(text.into()),
+        _ => None,
+    };
+    said.into_iter().chain(step.input.clone()).collect()
+}
+
+/// The line without its options: `docker --context prod network rm x` is one of `docker network rm *`.
+fn plain(step: &Step<'_>, book: &Book) -> Vec<u8> {
+    let line = grammar::read(book.program(step.name()), &step.args);
+    let path = Some(OsStr::new(&line.path)).filter(|path| !path.is_empty());
+    let mut words = step.name.as_encoded_bytes().to_vec();
+    for word in path.into_iter().chain(line.operands.iter().copied()) {
+        if words.len() + word.len() > LONGEST_LINE {
+            break;
+        }
+        words.push(b' ');
+        words.extend_from_slice(word.as_encoded_bytes());
+    }
+    words
+}
+
 /// The SQL that the line has, and where more of it stands.
-fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
+pub(super) fn told(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Told {
     let mut told = Told::default();
     for teller in book.sql(step.name()) {
         let Some(line) = behind(teller.subcommand.as_ref(), line) else { continue };
@@ -104,11 +139,13 @@ fn begins_open(text: &OsStr) -> bool {
 
 /// Notes the zones that the words of one command enter.
 pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Classification) {
-    let line = step.words(LONGEST_LINE);
+    let lines = [step.words(LONGEST_LINE), plain(step, book)];
     let bare: Vec<Vec<u8>> = deed.sql.texts.iter().map(|text| bare_sql(text)).collect();
     for zone in book.zones() {
         let by_sql = bare.iter().any(|text| zone.has_sql(text));
-        if !by_sql && !zone.has_command(&line) {
+        // By a read of sops only a zone of reads is entered, and none at all that only adds.
+        let spared = (deed.passes && (zone.adds_only || !zone.reads)) || (deed.launches && zone.adds_only);
+        if !by_sql && (spared || !lines.iter().any(|line| zone.has_command(line))) {
             continue;
         }
         // A server goes on with a statement when the program that sent it is stopped.

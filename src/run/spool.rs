@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ pub(super) fn send(state: &StateDir, setting: &StoreSetting, store: &mut dyn Sto
 }
 
 /// What waits to be told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Runs by force.
     pub forced: usize,
@@ -144,8 +144,8 @@ pub struct Waiting {
     pub running: usize,
     /// Leases whose end the store has not heard of.
     pub settled: usize,
-    /// For another store than the one that is set.
-    pub elsewhere: usize,
+    /// Entries for another store than the one that is set, which are counted nowhere else.
+    pub elsewhere: Vec<PathBuf>,
     /// Entries that cannot be read.
     pub unreadable: usize,
 }
@@ -164,7 +164,10 @@ pub fn waiting(state: &StateDir, setting: Option<&StoreSetting>) -> Waiting {
             None => waiting.unreadable += 1,
             Some(entry) => {
                 let place = setting.map(store::place_of);
-                waiting.elsewhere += usize::from(place.is_some_and(|place| place != entry.store));
+                if place.is_some_and(|place| place != entry.store) {
+                    waiting.elsewhere.push(path);
+                    continue;
+                }
                 match entry.news {
                     News::Settled(..) => waiting.settled += 1,
                     News::Forced(_) => {
@@ -227,6 +230,7 @@ pub(super) fn end_of(decision: &Decision, ttl: Duration) -> Ends {
         Ending::Quarantine { reason } => ForcedEnd::Quarantine { reason: reason.clone() },
         Ending::Linger { reason } => ForcedEnd::Lingers { reason: reason.clone(), lasts: ttl },
         _ if open => ForcedEnd::Unsettled,
+        Ending::Elsewhere { reason, keep_for } => ForcedEnd::Lingers { reason: reason.clone(), lasts: *keep_for },
         Ending::Release(ended) => ForcedEnd::Ended(*ended),
         Ending::Keep { .. } => ForcedEnd::Ended(Ended::Failed),
     };

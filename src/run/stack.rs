@@ -1,4 +1,4 @@
-//! Asks the engine which stack a container belongs to.
+//! Asks the engine which stack a container belongs to, and says how long a plan may take for its looks.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -14,6 +14,16 @@ use super::{Context, arbiter};
 
 /// For how long a command may be held up by that, for all its containers together: 300 ms.
 const LIMIT: Duration = Duration::from_millis(300);
+
+/// For how long directories are looked through: 300 ms in all, from the first question on.
+pub(super) fn clock() -> impl Fn() -> bool {
+    let began = Cell::new(None);
+    move || {
+        let start = began.get().unwrap_or_else(Instant::now);
+        began.set(Some(start));
+        start.elapsed() > LIMIT
+    }
+}
 
 /// Whether a program is a script in Python: `docker-compose` of the first generation is one, the later ones are not.
 pub(super) fn is_python(context: &Context) -> impl Fn(&OsStr) -> bool + '_ {
@@ -31,8 +41,10 @@ pub(super) fn lookup(context: &Context) -> impl Fn(&Engine, &OsStr) -> Option<St
     let left = Cell::new(LIMIT);
     move |engine, container| {
         let began = Instant::now();
-        let docker = arbiter::real(context, "docker").filter(|_| !left.get().is_zero())?;
-        let options = [("--host", &engine.host), ("--context", &engine.context), ("--config", &engine.config)];
+        let client = if engine.podman { "podman" } else { "docker" };
+        let docker = arbiter::real(context, client).filter(|_| !left.get().is_zero())?;
+        let (host, place) = if engine.podman { ("--url", "--connection") } else { ("--host", "--context") };
+        let options = [(host, &engine.host), (place, &engine.context), ("--config", &engine.config)];
         let global: Vec<&OsStr> =
             options.iter().filter_map(|(name, value)| Some([OsStr::new(*name), value.as_deref()?])).flatten().collect();
         let env = engine.env.over(arbiter::variables(context));

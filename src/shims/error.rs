@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::terms::shell_quote;
 
+use super::SYSTEM;
+
 /// Texts quote names and paths as a shell takes them, so that they stay on one line and can be typed.
 #[derive(Debug, thiserror::Error)]
 pub enum ShimError {
@@ -66,6 +68,11 @@ impl ShimError {
             Self::Unfit { .. } => "name another folder: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
             Self::NotOurs { path } => format!("see what it is: ls -ld {}", quoted(path)),
             Self::NoLauncher => "call locked by its path".to_owned(),
+            Self::Failed { path, .. } if path.starts_with(SYSTEM) && !rustix::process::geteuid().is_root() => {
+                // sudo does not look where a user installs for himself.
+                let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
+                format!("sudo {} shims install --system", quoted(&ourselves))
+            }
             Self::Failed { path, .. } => match path.parent() {
                 Some(parent) => {
                     format!("see who may write there: ls -ld {}; or name another folder: --dir DIR", quoted(parent))

@@ -54,6 +54,8 @@ pub struct Condition {
     pub standbys: i64,
     /// Some of them confirm before a commit returns (`synchronous_standby_names`).
     pub confirmed: bool,
+    /// Tables of the schema that the role may write past its functions.
+    pub writes: Option<String>,
 }
 
 /// What is to be pruned.

@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// `kind:name`, canonical and printable: kind is lower-case ASCII, and every byte of the name that is not a printable,
-/// non-space ASCII character or part of a printable UTF-8 character is percent-encoded (a space is `%20`, a percent
-/// sign `%25`). Ordered by bytes.
+/// `kind:name`, canonical and printable: kind is lower-case ASCII, and every byte of the name that is not part of a printable
+/// UTF-8 character is percent-encoded (a space is `%20`, a percent sign `%25`), and so is every character that means something
+/// to a shell: names stand in lines that people paste, and who commits a file chooses one. Ordered by bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ResourceName(String);
@@ -56,7 +56,7 @@ impl ResourceName {
     /// Never for the kinds in this crate: the kind is a constant of a rule.
     #[must_use]
     pub fn of(kind: &str, name: &[u8]) -> Self {
-        let text = format!("{kind}:{}", percent_encode(name));
+        let text = format!("{kind}:{}", encode(name, in_a_name));
         if text.len() <= Self::MAX {
             return Self(text);
         }
@@ -68,8 +68,8 @@ impl ResourceName {
         Self(format!("{}…{digest}", &text[..cut]))
     }
 
-    /// Reads what a person typed (`-r sops:monitoring`). Text that is already encoded stays as it is; a raw space or
-    /// control character is encoded.
+    /// Reads what a person typed (`-r sops:monitoring`), or a store says. Text that is already encoded stays as it is; what no
+    /// name has raw is encoded.
     ///
     /// # Errors
     /// See [`ResourceNameError`].
@@ -85,7 +85,7 @@ impl ResourceName {
         if name.is_empty() {
             return Err(ResourceNameError::NoName(shown()));
         }
-        let text = format!("{kind}:{}", encode(name, false));
+        let text = format!("{kind}:{}", encode(name, |character| character == '%' || in_a_name(character)));
         if text.len() > Self::MAX {
             return Err(ResourceNameError::TooLong(text.len()));
         }
@@ -122,7 +122,16 @@ impl fmt::Display for ResourceName {
 /// characters that reorder or hide text (bidi controls, zero-width).
 #[must_use]
 pub fn percent_encode(bytes: &[u8]) -> String {
-    encode(bytes, true)
+    encode(bytes, |character| character != '%' && shows_as_itself(character))
+}
+
+/// Does the character stand in a name as itself? What a shell takes as it is, and letters of all scripts; not the curly quotes,
+/// which are quotes to PowerShell.
+fn in_a_name(character: char) -> bool {
+    match u8::try_from(character).ok().filter(u8::is_ascii) {
+        Some(byte) => byte != b'%' && super::quote::is_plain(byte),
+        None => shows_as_itself(character) && !matches!(character, '\u{2018}'..='\u{201f}'),
+    }
 }
 
 /// What [`percent_encode`] made of them.
@@ -140,12 +149,12 @@ pub fn percent_decode(text: &str) -> Vec<u8> {
     decoded
 }
 
-fn encode(bytes: &[u8], percent_too: bool) -> String {
+fn encode(bytes: &[u8], stands: impl Fn(char) -> bool) -> String {
     use fmt::Write as _;
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
-            if shows_as_itself(character) && !(percent_too && character == '%') {
+            if stands(character) {
                 text.push(character);
             } else {
                 let mut buffer = [0; 4];
@@ -219,6 +228,24 @@ mod tests {
     fn what_is_shown_can_be_typed_back() {
         let name = ResourceName::of("sops", b"a b%");
         assert_eq!(ResourceName::parse(name.as_str().as_bytes()), Ok(name));
+    }
+
+    /// Whoever made it: a file's name, a person's hand, a row of a store.
+    #[test]
+    fn no_name_means_anything_to_a_shell() {
+        let ascii: Vec<u8> = (0..=255).collect();
+        for name in
+            [&ascii[..], b"$(touch${IFS}x)", "a\u{2018}b\u{201d}".as_bytes(), "'\"`~*?[]{}!#&;|<>^\\".as_bytes()]
+        {
+            let made = ResourceName::of("sops", name);
+            let typed = ResourceName::parse(&[b"sops:", name].concat()).expect("a name");
+            for text in [made.as_str(), typed.as_str()] {
+                let raw = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !"/._-+=:@,%".contains(c);
+                assert!(!text.contains(raw) && !text.contains(['\u{2018}', '\u{201d}']), "{text}");
+            }
+            assert_eq!(ResourceName::parse(made.as_str().as_bytes()), Ok(made));
+        }
+        assert_eq!(ResourceName::of("sops", b"$(x)"), ResourceName::parse(b"sops:$(x)").expect("a name"));
     }
 
     #[test]

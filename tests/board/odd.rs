@@ -41,7 +41,7 @@ fn names_that_do_not_show_as_they_are_are_refused() {
     // Bytes that a resource may not have as they are.
     let mut odd = world.locked_as(1);
     silent(odd.arg("acquire").arg(OsStr::from_bytes(b"server:\x1b[2J\xff b")));
-    assert_eq!(world.status()[0]["resource"], "server:%1B[2J%FF%20b");
+    assert_eq!(world.status()[0]["resource"], "server:%1B%5B2J%FF%20b");
 }
 
 #[test]

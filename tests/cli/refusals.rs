@@ -246,3 +246,24 @@ fn a_clean_success_says_nothing() {
     assert_eq!(says(stage.locked(1).args(["-q", "true"]), 0), "");
     assert_eq!(says(stage.locked(1).env("LOCKED_QUIET", "1").args(["true"]), 0), "");
 }
+
+/// Whoever commits a file chooses its name, and names stand in lines that people paste.
+#[test]
+fn a_line_to_type_does_nothing_that_a_file_s_name_says() {
+    let stage = Stage::new();
+    let name = "secrets/$(touch${IFS}pwned).yaml";
+    stage.world.encrypted(name, "a: b\n", "yaml");
+    silent(stage.locked(1).args(["acquire", "sops:$(touch${IFS}pwned)"]));
+    let blocked = says(stage.locked(2).args(["-n", "sops", "set", name, "[\"a\"]", "\"c\""]), 75);
+    assert!(blocked.contains("sops:%24%28touch%24%7BIFS%7Dpwned%29"), "{blocked}");
+    std::fs::write(stage.world.work().join(name), "a: plain\n").expect("plaintext");
+    stage.world.git(&stage.world.work(), &["add", "-A"]);
+    let adopted = says(stage.locked(1).args(["adopt", name]), 72);
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
+    for said in [blocked, adopted] {
+        let line = said.lines().find_map(|line| line.strip_prefix("next:  ")).expect("a line to type");
+        let mut shell = stage.world.command("sh");
+        let _whatever_it_says = shell.args(["-c", line]).env("PATH", stage::in_front(bin)).output().expect("it runs");
+        assert!(!stage.world.work().join("pwned").exists(), "{line}");
+    }
+}

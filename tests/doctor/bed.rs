@@ -13,14 +13,14 @@ use crate::run::stage::{Stage, ends, in_front, silent, text};
 use crate::world::board::write_program;
 
 /// The tools that have shims.
-pub(super) const TOOLS: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
+pub(crate) const TOOLS: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
 
-pub(super) struct Bed {
-    pub(super) stage: Stage,
+pub(crate) struct Bed {
+    pub(crate) stage: Stage,
 }
 
 impl Bed {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bed = Self { stage: Stage::new() };
         mode(&bed.stage.world.key_file(), 0o600);
         mode(&bed.stage.world.state(), 0o700);
@@ -39,7 +39,7 @@ impl Bed {
     }
 
     /// One whose file was written under a lease.
-    pub(super) fn with_receipt() -> Self {
+    pub(crate) fn with_receipt() -> Self {
         let bed = Self::new();
         silent(bed.stage.world.locked().args(["-q", "sops", "set"]).args(crate::run::stage::DOTENV).args([
             crate::run::stage::FILE,
@@ -49,26 +49,26 @@ impl Bed {
         bed
     }
 
-    pub(super) fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.stage.world.work()
     }
 
-    pub(super) fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.stage.world.root().join("home")
     }
 
-    pub(super) fn shims(&self) -> PathBuf {
+    pub(crate) fn shims(&self) -> PathBuf {
         self.stage.world.root().join("shims")
     }
 
     /// A file of the shell's that says this, and puts the shims first.
-    pub(super) fn rc(&self, file: &str, says: &str) {
+    pub(crate) fn rc(&self, file: &str, says: &str) {
         let text = format!("{says}\nexport PATH={}:$PATH\n", self.shims().display());
         fs::write(self.home().join(file), text).expect("rc");
     }
 
     /// A tracked file.
-    pub(super) fn tracked(&self, name: &str, content: &str) {
+    pub(crate) fn tracked(&self, name: &str, content: &str) {
         let path = self.work().join(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         fs::write(path, content).expect("file");
@@ -76,13 +76,13 @@ impl Bed {
     }
 
     /// PATH with a program of this name before the real one, behind the shims.
-    pub(super) fn path_with(&self, name: &str, body: &str) -> OsString {
+    pub(crate) fn path_with(&self, name: &str, body: &str) -> OsString {
         let directory = self.stage.world.script(name, body);
         shims_first(&self.shims(), &in_front(&directory))
     }
 
     /// `locked doctor WORDS` in an environment of its own.
-    pub(super) fn doctor(&self, words: &[&str]) -> Command {
+    pub(crate) fn doctor(&self, words: &[&str]) -> Command {
         let mut command = self.stage.world.locked();
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.arg("doctor").args(words);
@@ -93,7 +93,7 @@ impl Bed {
 
     /// What is found with these variables besides; no text of it may have the one word that stands for every secret.
     #[track_caller]
-    pub(super) fn findings(&self, words: &[&str], env: &[(&str, &str)]) -> Vec<Value> {
+    pub(crate) fn findings(&self, words: &[&str], env: &[(&str, &str)]) -> Vec<Value> {
         let mut command = self.doctor(words);
         command.arg("--json").envs(env.iter().copied());
         findings(&mut command)
@@ -101,7 +101,7 @@ impl Bed {
 
     /// Wants this finding, with this level and this remedy.
     #[track_caller]
-    pub(super) fn finds(&self, env: &[(&str, &str)], (id, level, remedy): (&str, &str, &str)) -> Value {
+    pub(crate) fn finds(&self, env: &[(&str, &str)], (id, level, remedy): (&str, &str, &str)) -> Value {
         let check = id.split('.').next().expect("a check");
         let found = self.findings(&[check], env);
         wanted(&found, (id, level, remedy))
@@ -109,7 +109,7 @@ impl Bed {
 
     /// Wants `--fix` to mend this.
     #[track_caller]
-    pub(super) fn finds_fixed(&self, id: &str) -> Value {
+    pub(crate) fn finds_fixed(&self, id: &str) -> Value {
         let check = id.split('.').next().expect("a check");
         let found = self.findings(&[check, "--fix"], &[]);
         let one = found.iter().find(|it| it["id"] == id).unwrap_or_else(|| panic!("{id} is not among {found:#?}"));
@@ -120,7 +120,7 @@ impl Bed {
 
 /// Out of these the one of this name.
 #[track_caller]
-pub(super) fn wanted(found: &[Value], (id, level, remedy): (&str, &str, &str)) -> Value {
+pub(crate) fn wanted(found: &[Value], (id, level, remedy): (&str, &str, &str)) -> Value {
     let one = found.iter().find(|it| it["id"] == id).unwrap_or_else(|| panic!("{id} is not among {found:#?}"));
     assert_eq!(one["level"], level, "{one:#}");
     let said = one["remedy"].as_str().unwrap_or_default();
@@ -130,7 +130,7 @@ pub(super) fn wanted(found: &[Value], (id, level, remedy): (&str, &str, &str)) -
 
 /// Runs it, and compares its exit status with what it found.
 #[track_caller]
-pub(super) fn findings(command: &mut Command) -> Vec<Value> {
+pub(crate) fn findings(command: &mut Command) -> Vec<Value> {
     let output = command.output().expect("it runs");
     let said = text(&output.stdout) + &text(&output.stderr);
     assert!(!said.contains("hunter2"), "{said}");
@@ -147,22 +147,22 @@ pub(super) fn findings(command: &mut Command) -> Vec<Value> {
 }
 
 /// The names of what is wrong.
-pub(super) fn wrong(found: &[Value]) -> Vec<&str> {
+pub(crate) fn wrong(found: &[Value]) -> Vec<&str> {
     let wrong = found.iter().filter(|it| it["level"] == "warning" || it["level"] == "fault");
     wrong.filter_map(|it| it["id"].as_str()).collect()
 }
 
-pub(super) fn shims_first(shims: &Path, path: &std::ffi::OsStr) -> OsString {
+pub(crate) fn shims_first(shims: &Path, path: &std::ffi::OsStr) -> OsString {
     let rest = std::env::split_paths(path);
     std::env::join_paths(std::iter::once(shims.to_owned()).chain(rest)).expect("PATH")
 }
 
-pub(super) fn mode(path: &Path, mode: u32) {
+pub(crate) fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
 }
 
 /// A program in a directory of its own that is alone on PATH with what a shell needs.
-pub(super) fn alone(bed: &Bed, name: &str, body: &str) -> OsString {
+pub(crate) fn alone(bed: &Bed, name: &str, body: &str) -> OsString {
     let directory = bed.stage.world.script(name, body);
     for tool in ["git", "sh"] {
         let real = ends(Command::new("sh").args(["-c", &format!("command -v {tool}")]), 0);

@@ -105,10 +105,28 @@ fn a_hook_that_git_passes_over_is_found_and_made_to_run() {
     bed.finds_fixed("hooks.idle");
     bed.finds(&[], ("hooks.works", "ok", ""));
     bed.stage.world.git(&bed.work(), &["config", "core.hooksPath", "elsewhere"]);
-    bed.finds(&[], ("hooks.none", "note", "locked hooks install"));
+    let found = bed.finds(&[], ("hooks.elsewhere", "warning", "locked hooks install"));
+    assert!(found["what"].as_str().expect("text").contains("pre-commit"), "{found}");
     fs::create_dir(bed.work().join("elsewhere")).expect("directory");
     fs::rename(&hook, bed.work().join("elsewhere/pre-commit")).expect("moved");
     bed.finds(&[], ("hooks.works", "ok", ""));
+    fs::remove_dir_all(bed.work().join("elsewhere")).expect("gone");
+    bed.finds(&[], ("hooks.none", "note", "locked hooks install"));
+}
+
+/// Wherever git was told to look for hooks, and by whom; and the line beside it makes it look again.
+#[test]
+fn hooks_where_git_does_not_look_are_no_hooks() {
+    let bed = Bed::new();
+    for scope in ["--local", "--global"] {
+        bed.stage.world.git(&bed.work(), &["config", scope, "core.hooksPath", "/nowhere/hooks"]);
+        let found = bed.finds(&[], ("hooks.elsewhere", "warning", "git config core.hooksPath "));
+        let remedy = found["remedy"].as_str().expect("text");
+        let (_, line) = remedy.split_once("alone: ").expect("a line");
+        ends(bed.stage.world.command("sh").args(["-c", line]).current_dir(bed.work()), 0);
+        bed.finds(&[], ("hooks.works", "ok", ""));
+        bed.stage.world.git(&bed.work(), &["config", "--local", "--unset", "core.hooksPath"]);
+    }
 }
 
 #[test]

@@ -38,5 +38,21 @@ fn a_server_is_healthy_for_a_client_and_what_a_role_lacks_or_has_too_much_is_fou
         &see("doctor_strict"),
         ("store.rights", "fault", "alter role doctor_strict set default_transaction_isolation"),
     );
+    let psql = |sql: &str| {
+        let mut there = admin.config("postgres");
+        there.dbname("doctor");
+        drop(cluster::Desk::at(&there).expect("a connection").sql(sql).expect("done"));
+    };
+    psql("grant update on locked.leases to doctor_hasty");
+    wanted(&see("doctor_hasty"), ("store.writes", "warning", "locked store init takes back"));
+    wanted(&see("worker"), ("store.granted", "fault", "locked store init"));
+    psql("drop index locked.lease_live");
+    wanted(&see("worker"), ("store.schema", "fault", "locked store init"));
+    silent(store(&bed.stage.world, &["init"]).env("LOCKED_STORE", server("postgres")));
+    assert!(wrong(&see("worker")).is_empty());
+    admin.sql("create role doctor_writer login in role locked_client, pg_write_all_data");
+    wanted(&see("doctor_writer"), ("store.writes", "warning", "pg_write_all_data"));
+    psql("alter table locked.words drop column about");
+    wanted(&see("worker"), ("store.tables", "fault", "locked store print-sql"));
     wanted(&see("doctor_nobody"), ("store.rights", "fault", ""));
 }

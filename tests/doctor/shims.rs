@@ -154,6 +154,49 @@ fn wherever_the_shims_are_passed_by_is_found() {
     assert!(found["what"].as_str().expect("text").contains("/cat"), "{found}");
 }
 
+/// What comes before every PATH: aliases, functions, places that a shell was told to remember.
+#[test]
+fn a_word_that_means_something_else_to_the_shell_is_found() {
+    let bed = Bed::new();
+    for (says, id) in [
+        ("alias sops=/usr/local/bin/sops", "path.alias"),
+        ("alias docker=podman", "path.alias"),
+        ("sops() { /usr/local/bin/sops \"$@\"; }", "path.function"),
+        ("hash -p /usr/bin/true sops", "path.hashed"),
+    ] {
+        fs::write(bed.home().join(".bashrc"), format!("export PATH={}:$PATH\n{says}\n", bed.shims().display()))
+            .expect("rc");
+        bed.finds(&[], (id, "warning", "~/.bashrc"));
+    }
+    let harmless = "alias sops='locked sops'; alias gh='gh --help'; docker() { command docker \"$@\"; }";
+    bed.rc(".bashrc", harmless);
+    let found = bed.findings(&["path"], &[]);
+    assert!(wrong(&found).is_empty(), "{found:#?}");
+    let function = "() {  /usr/local/bin/sops \"$@\"\n}";
+    bed.finds(&[("BASH_FUNC_sops%%", function)], ("path.exported", "fault", "unset -f sops"));
+    fs::write(
+        bed.home().join(".zshrc"),
+        format!("export PATH={}:$PATH\nalias gh=/usr/bin/gh\n", bed.shims().display()),
+    )
+    .expect("rc");
+    bed.rc(".zprofile", "");
+    bed.finds(&[("SHELL", "/usr/bin/zsh")], ("path.alias", "warning", "~/.zshrc"));
+    let fish = bed.home().join(".config/fish");
+    fs::create_dir_all(&fish).expect("directory");
+    let text = format!("set -gx PATH {} $PATH\nfunction gh\n  /usr/bin/gh $argv\nend\n", bed.shims().display());
+    fs::write(fish.join("config.fish"), text).expect("rc");
+    bed.finds(&[("SHELL", "/usr/bin/fish")], ("path.function", "warning", "config.fish"));
+}
+
+/// One fault is told once.
+#[test]
+fn a_shim_that_leads_nowhere_is_no_finding_of_every_path() {
+    let bed = Bed::new();
+    symlink("/opt/gone/locked", bed.shims().join("cat")).expect("dangling");
+    let found = bed.findings(&["shims", "path"], &[]);
+    assert_eq!(wrong(&found), ["shims.dangling"], "{found:#?}");
+}
+
 #[test]
 fn sudo_is_asked_without_a_password_and_believed() {
     let bed = Bed::new();
@@ -163,7 +206,7 @@ fn sudo_is_asked_without_a_password_and_believed() {
         findings(command.env("PATH", bed.path_with("sudo", body)))
     };
     let strict = "[ \"$1\" = -n ] || exec sleep 600; shift; PATH=/usr/sbin:/usr/bin:/bin exec \"$@\"";
-    wanted(&with(strict), ("path.sudo", "note", "sudo locked sops"));
+    wanted(&with(strict), ("path.sudo", "note", "/locked sops …, or add the folder to secure_path"));
     let asks = with("echo 'sudo: a password is required' >&2; exit 1");
     let untold = wanted(&asks, ("path.sudo", "note", "sudo sh -c"));
     assert!(untold["what"].as_str().expect("text").starts_with("sudo did not say"), "{untold}");

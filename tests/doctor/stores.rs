@@ -176,6 +176,14 @@ fn what_the_store_has_not_heard_is_found_and_told() {
     fs::rename(&away, &store).expect("back");
     let found = bed.finds(&[], ("spool.waiting", "warning", "locked doctor --fix spool"));
     assert!(found["what"].as_str().expect("text").contains("1 of commands that ran without a lease"), "{found}");
+    // What is for this store no other may hear of, and no --fix promises to tell it.
+    let other = format!("sqlite:{}", state.join("other.db").display());
+    silent(bed.stage.world.locked_as(1).args(["-q", "-r", "server:b", "true"]).env("LOCKED_STORE", &other));
+    let elsewhere = bed.finds(&[("LOCKED_STORE", &other)], ("spool.elsewhere", "warning", "with that store set"));
+    assert!(
+        elsewhere["fixable"] == false && elsewhere["remedy"].as_str().expect("text").contains("rm "),
+        "{elsewhere}"
+    );
     assert_eq!(bed.finds_fixed("spool.waiting")["fix"], "told the store of 1");
     let told = bed.finds(&[], ("spool.told", "note", "locked history"));
     assert!(told["what"].as_str().expect("text").contains(" 1 runs by --force and 0 by LOCKED_BYPASS"), "{told}");

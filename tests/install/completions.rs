@@ -152,6 +152,36 @@ fn zsh_completes() {
     assert_eq!(become_, wanted);
 }
 
+/// Whatever a name is, what is put into the line is one word, and means nothing to the shell.
+#[test]
+fn an_offer_is_quoted_as_the_shell_needs_it() {
+    let (world, _) = world();
+    let odd = world.script("locked", "printf 'offers nothing\\nserver:$(touch pwned)\\thelp\\n'");
+    let path = in_front(&odd);
+    assert_eq!(in_bash(&world, path.as_ref(), "locked release server:", ""), [r"\$\(touch\ pwned\)"]);
+    let mut command = world.command("zsh");
+    command.args(["-f", "-c", ZSH, "zsh"]).arg(checkout("install/completions")).env("PATH", &path);
+    let line = silent(command.arg("locked release s"));
+    assert_eq!(line.trim(), r"locked release server:\$\(touch\ pwned\)");
+    let script =
+        format!("source '{}'\ncomplete -C 'locked release s'", checkout("install/completions/locked.fish").display());
+    // fish quotes what it inserts; what it offers is the word itself, whole.
+    let offered = silent(world.command("fish").args(["--no-config", "-c", &script]).env("PATH", &path));
+    assert_eq!(offered.trim(), "server:$(touch pwned)\thelp");
+}
+
+/// Settings that nobody could follow name nothing, whoever wrote them.
+#[test]
+fn what_is_no_name_of_a_zone_is_not_offered() {
+    let world = World::new();
+    world.git(&world.work(), &["init", "-q"]);
+    for (name, offered) in [("DB", "offers nothing\nzone:DB\n"), ("Z$(touch${IFS}x)", "offers nothing\n")] {
+        let text = format!("[[zone]]\nname = \"{name}\"\ncommands = [\"x\"]\n");
+        std::fs::write(world.work().join(".locked.toml"), text).expect("written");
+        assert_eq!(silent(world.locked().args(["completions", "bash", "--", "-r", ""])), offered, "{name}");
+    }
+}
+
 /// A server that takes the call and never says a word: its names are left out, those of the settings are not.
 #[test]
 fn a_store_that_does_not_answer_holds_nobody_up() {
@@ -171,6 +201,10 @@ fn a_store_that_does_not_answer_holds_nobody_up() {
     silent(world.locked_as(1).args(["acquire", "sops:held"]));
     let known = "offers nothing\nrotation:S\nzone:DB\n";
     assert_eq!(ask(&["-r", ""], &format!("postgres://u@127.0.0.1:{port}/db")), known);
+    // It was called, and holds the line still: nobody has waited for it.
+    let (mut line, _) = dead.accept().expect("the store was called");
+    line.set_nonblocking(true).expect("set");
+    std::io::Write::write_all(&mut line, b"late").ok();
     assert_eq!(ask(&["-r", ""], "postgres://u@127.0.0.1:1/db"), known, "nobody listens");
     assert_eq!(ask(&["-r", ""], "nonsense:"), known);
     assert_eq!(ask(&["release", ""], &format!("postgres://u@127.0.0.1:{port}/db")), "offers nothing\n");

@@ -176,3 +176,22 @@ fn yes_does_all_that_is_offered() {
     let answer: Value = json(&mut command);
     assert!(answer["offers"].as_array().expect("a list").iter().all(|offer| offer["done"] == true), "{answer}");
 }
+
+/// What stands is not offered again, and what was taken away is.
+#[test]
+fn what_is_in_place_is_no_next_step() {
+    let stage = Stage::new();
+    let shims = stage.world.root().join("shims");
+    let init = |words: &[&str]| {
+        let mut command = stage.world.locked();
+        command.arg("init").args(words).env("LOCKED_SHIMS_DIR", &shims);
+        text(&ends(&mut command, 0).stdout)
+    };
+    assert!(init(&[]).contains("next:  locked shims install"));
+    init(&["--yes"]);
+    let said = init(&[]);
+    assert!(!said.contains("next: "), "{said}");
+    fs::remove_dir_all(&shims).expect("gone");
+    let said = init(&[]);
+    assert!(said.contains("next:  locked shims install") && !said.contains("hooks install"), "{said}");
+}

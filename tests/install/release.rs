@@ -87,7 +87,10 @@ fn an_archive_installs_when_its_digest_agrees_and_else_nothing_does() {
     assert!(refused(&["--sha256", &"1".repeat(64)]).contains("not what its digest says"));
     fs::remove_file(&beside).expect("removed");
     fs::write(directory.join("SHA256SUMS"), format!("{digest}  another.tar.gz\n")).expect("written");
-    assert!(refused(&[]).contains("not what its digest says"));
+    assert!(refused(&[]).contains("nothing says what digest"), "its name is not in the list");
+    fs::write(&beside, "").expect("written");
+    assert!(refused(&[]).contains("nothing says what digest"), "an empty file says nothing");
+    fs::remove_file(&beside).expect("removed");
     fs::remove_file(directory.join("SHA256SUMS")).expect("removed");
     assert!(refused(&[]).contains("nothing says what digest"));
 
@@ -108,6 +111,56 @@ fn an_archive_installs_when_its_digest_agrees_and_else_nothing_does() {
     let own = world.work().join(name()).join("install/install.sh");
     says(world.command(own).env("PATH", "/usr/bin:/bin"), 0);
     assert_eq!(silent(world.command(home(&world).join(".local/bin/locked")).arg("--version")), "locked 0.0.0\n");
+}
+
+/// Where nothing can tell what a file is, nothing is proved: not "both are empty, so they are equal".
+#[test]
+fn without_a_tool_for_digests_nothing_is_installed() {
+    let world = World::new();
+    let archive = packed(&world);
+    let tools = world.root().join("few");
+    fs::create_dir(&tools).expect("directory");
+    let few =
+        "sh sed dirname mktemp rm awk cp cut tar gzip sort cat chmod mkdir mv grep tail tr uname readlink id head";
+    for tool in few.split(' ') {
+        let real = text(&ends(world.command("sh").args(["-c", "command -v \"$0\"", tool]), 0).stdout);
+        std::os::unix::fs::symlink(real.trim(), tools.join(tool)).expect("linked");
+    }
+    for sum in ["", "0", "0000000000000000000000000000000000000000000000000000000000000000"] {
+        fs::write(archive.with_extension("gz.sha256"), sum).expect("written");
+        let mut command = install(&world, &["--archive", &archive.display().to_string()]);
+        let said = says(command.env("PATH", &tools), 69);
+        assert!(said.contains("neither sha256sum nor shasum"), "{said}");
+        assert!(tree(&home(&world)).is_empty());
+    }
+}
+
+/// What was asked for by https is fetched by nothing else, wherever the server points.
+#[test]
+fn a_server_cannot_send_a_fetch_elsewhere_than_to_https() {
+    let world = World::new();
+    for fetcher in ["curl", "wget"] {
+        let tools = world.script(fetcher, "printf '%s\\n' \"$*\" >>\"$SEEN\"; exit 22");
+        // The other of the two is not found.
+        let mut path = tools.clone().into_os_string();
+        if fetcher == "wget" {
+            let bare = world.root().join("bare");
+            fs::create_dir(&bare).expect("directory");
+            for tool in "sh sed dirname mktemp rm awk cat readlink id sha256sum mkdir grep uname".split(' ') {
+                let real = text(&ends(world.command("sh").args(["-c", "command -v \"$0\"", tool]), 0).stdout);
+                std::os::unix::fs::symlink(real.trim(), bare.join(tool)).expect("linked");
+            }
+            path = std::env::join_paths([tools.clone(), bare]).expect("PATH");
+        } else {
+            path.push(":/usr/bin:/bin");
+        }
+        let seen = world.root().join(format!("seen-{fetcher}"));
+        let mut command = install(&world, &["--from", "https://example.org/x.tar.gz"]);
+        says(command.env("PATH", &path).env("SEEN", &seen), 69);
+        let words = fs::read_to_string(seen).expect("it was called");
+        let guard = if fetcher == "curl" { "--proto =https --proto-redir =https" } else { "--https-only" };
+        assert!(words.lines().all(|line| line.contains(guard)), "{words}");
+    }
 }
 
 /// The one of curl and wget that is there fetches archive and digest; what they bring is proved.
@@ -158,12 +211,19 @@ fn an_archive_is_fetched_and_proved() {
 
 #[test]
 fn what_cargo_binstall_looks_for_is_what_is_packed() {
-    let manifest: toml::Table =
-        toml::from_str(&fs::read_to_string(checkout("Cargo.toml")).expect("manifest")).expect("TOML");
+    let world = World::new();
+    let out = world.root().join("published");
+    let script = checkout("install/release");
+    for odd in ["http://example.org", "https://example.org/a|b", "ftp://x", "https://"] {
+        says(pack(&world, &script, &small(&world), &out).args(["--downloads", odd]), 64);
+    }
+    silent(pack(&world, &script, &small(&world), &out).args(["--downloads", "https://example.org/r/releases/"]));
+    let written = fs::read_to_string(out.join("binstall.toml")).expect("written");
+    assert!(!written.contains("downloads.invalid\"") && !written.contains("{ repo }"), "{written}");
+    let manifest: toml::Table = toml::from_str(&written).expect("TOML");
     let binstall = &manifest["package"]["metadata"]["binstall"];
     let filled = |text: &toml::Value, target: &str| {
         let values = [
-            ("{ repo }", "https://example.org/r"),
             ("{ version }", env!("CARGO_PKG_VERSION")),
             ("{ name }", "locked"),
             ("{ bin }", "locked"),
@@ -177,14 +237,14 @@ fn what_cargo_binstall_looks_for_is_what_is_packed() {
         filled
     };
     assert_eq!(binstall["pkg-fmt"].as_str(), Some("tgz"));
-    let world = World::new();
     let archive = packed(&world);
     let listed = silent(world.command("tar").arg("-tzf").arg(&archive));
     // glibc's target is served by the static binary as well.
     let places = [(binstall, TARGET), (&binstall["overrides"]["x86_64-unknown-linux-gnu"], "x86_64-unknown-linux-gnu")];
     for (place, target) in places {
         let url = filled(&place["pkg-url"], target);
-        assert!(url.ends_with(&format!("/v{}/{}.tar.gz", env!("CARGO_PKG_VERSION"), name())), "{url}");
+        let published = format!("https://example.org/r/releases/v{}/{}.tar.gz", env!("CARGO_PKG_VERSION"), name());
+        assert_eq!(url, published);
         let binary = filled(&place["bin-dir"], target);
         assert!(listed.lines().any(|line| line == binary), "{binary} is not in {listed}");
     }

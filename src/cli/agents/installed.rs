@@ -129,6 +129,16 @@ fn root(context: &Context) -> PathBuf {
     Repository::around(cwd).ok().flatten().map_or_else(|| cwd.clone(), |repository| repository.worktree_root)
 }
 
+/// An agent is here whose hooks do not call us.
+pub(super) fn lacks_hooks(context: &Context) -> bool {
+    let whole = |agent: Agent, level: Level| {
+        let place = agent.place(level, &root(context), &env_of(context));
+        place.and_then(|place| agents::standing(agent, &place)).is_ok_and(|standing| standing.hooks == "whole")
+    };
+    let here = Agent::ALL.into_iter().filter(|agent| is_here(context, *agent));
+    here.into_iter().any(|agent| !whole(agent, Level::User) && !whole(agent, Level::Project))
+}
+
 /// It has its directory, or its program is on PATH.
 fn is_here(context: &Context, agent: Agent) -> bool {
     let path = context.invocation.var("PATH");

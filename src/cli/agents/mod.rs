@@ -27,3 +27,8 @@ pub(super) fn agents(context: &Context, options: &RunOptions, verb: &AgentsVerbs
         AgentsVerbs::Check(verb) => check::check(context, options, verb),
     }
 }
+
+/// An agent is here whose hooks do not call us.
+pub(super) fn lacks_hooks(context: &Context) -> bool {
+    installed::lacks_hooks(context)
+}

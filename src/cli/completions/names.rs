@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::config::{Address, Key};
+use crate::rules::{Rotation, Zone};
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::store::{self, HistoryFilter, Store};
@@ -68,19 +67,11 @@ fn store_at_hand(context: &Context) -> Option<Box<dyn Store + Send>> {
     store::open(&setting, &env, &state, context.clock.clone(), run::outside(&state)).ok()
 }
 
-/// What the settings name themselves.
+/// What the settings name themselves, if all of it is as it must be: a name goes into the line that a person types.
 fn of_settings(context: &Context) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Zone {
-        name: String,
-    }
-    #[derive(Deserialize)]
-    struct Rotation {
-        secret: String,
-    }
     let Ok(settings) = run::settings_here(context) else { return Vec::new() };
-    let zones = settings.tables::<Zone>(Key::Zone).unwrap_or_default();
-    let rotations = settings.tables::<Rotation>(Key::Rotation).unwrap_or_default();
-    let zones = zones.into_iter().map(|zone| format!("zone:{}", zone.value.name));
-    zones.chain(rotations.into_iter().map(|it| format!("rotation:{}", it.value.secret))).collect()
+    let zones = settings.tables::<Zone>(Key::Zone, &|_| None).unwrap_or_default();
+    let rotations = settings.tables::<Rotation>(Key::Rotation, &|_| None).unwrap_or_default();
+    let zones = zones.into_iter().map(|zone| zone.value.resource());
+    zones.chain(rotations.into_iter().map(|it| it.value.resource())).map(|name| name.to_string()).collect()
 }

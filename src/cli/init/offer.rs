@@ -1,10 +1,15 @@
 //! What else sets a repository up: other verbs, run as a person would run them. Only those that this version has.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, Write as _};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::hooks::{self, Standing, State};
+use crate::run::{Context, env_of};
+use crate::shims::{self, Entry, Folder};
 
 /// One offer.
 #[derive(Debug)]
@@ -30,6 +35,23 @@ impl Offer {
             found.is_some_and(|verb| !verb.is_hide_set())
         };
         ALL.into_iter().filter(|(words, _)| has(words)).map(|(words, why)| Self { words, why, done: None }).collect()
+    }
+
+    /// Whether all of it is in place already.
+    pub(super) fn stands(&self, context: &Context) -> bool {
+        let (cwd, env) = (&context.invocation.cwd, env_of(context));
+        match self.words.first() {
+            Some(&"hooks") => {
+                let ourselves = std::env::current_exe().map(OsString::from).unwrap_or_default();
+                let runs = |hook: &Standing| matches!(hook.state, State::Installed | State::Configured | State::Called);
+                hooks::find(cwd, &env).is_ok_and(|place| hooks::standing(&place, &ourselves).iter().all(runs))
+            }
+            Some(&"shims") => {
+                let all = Folder::choose(None, false, cwd, &env).and_then(|it| shims::all(&it, context.ourselves));
+                all.is_ok_and(|all| !all.is_empty() && all.iter().all(|shim| shim.entry != Entry::Broken))
+            }
+            _ => !crate::cli::agents::lacks_hooks(context),
+        }
     }
 
     /// As a person types it.

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::run::{Context, env_of};
 use crate::shims::{self, Entry, Shim};
 
-use super::{failed, folder, lossy, quoted, shown, standing};
+use super::{failed, folder, is_on_path, lossy, quoted, shown, standing};
 
 pub(super) fn list(context: &Context, verb: &ListShimsVerb) -> Result<Exit, Exit> {
     let folder = folder(context, &verb.place)?;
@@ -26,11 +26,14 @@ pub(super) fn list(context: &Context, verb: &ListShimsVerb) -> Result<Exit, Exit
         return Ok(print(&format!("no shims in {}", quoted(folder.path()))));
     }
     let mut rows = vec![["TOOL", "STANDS", "PROGRAM"].map(str::to_owned).to_vec()];
+    // Where the folder is not on PATH, what is found by a tool's name is another one's.
+    let on_path = is_on_path(context, &folder);
     for shim in &shims {
         let (standing, program) = standing(context, &shim.tool);
         let stands = match (&shim.entry, shown(&standing)) {
             (Entry::Broken, _) => "broken".to_owned(),
-            (_, (_, Some(before))) => format!("behind {}", quoted(before)),
+            (_, (_, Some(before))) if on_path => format!("behind {}", quoted(before)),
+            _ if !on_path => "not on PATH".to_owned(),
             (_, ("absent", _)) => "not on PATH".to_owned(),
             (_, (stands, _)) => stands.to_owned(),
         };

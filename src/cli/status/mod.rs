@@ -5,6 +5,7 @@ mod ping;
 mod prometheus;
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -12,10 +13,12 @@ use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::exit::Exit;
 use crate::report::{clock_time, rough_span};
+use crate::rules;
 use crate::run::{Context, Keepers};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{LeaseState, LeaseView, Store, StoreError};
+use crate::terms::is_one_word;
 
 use super::RunOptions;
 use super::duty;
@@ -160,6 +163,17 @@ fn state(lease: &LeaseView) -> String {
     }
 }
 
+/// When it ends by itself, or ended.
+fn expires(lease: &LeaseView) -> String {
+    match (lease.state, lease.expires_in) {
+        (LeaseState::Expired, _) => {
+            lease.expired_for.map_or_else(|| "has passed".to_owned(), |ago| format!("{} ago", rough_span(ago)))
+        }
+        (_, Some(left)) => format!("in {}", rough_span(left)),
+        (_, None) => "never".to_owned(),
+    }
+}
+
 /// The board for people.
 pub(super) fn rows(leases: &[Seen]) -> String {
     if leases.is_empty() {
@@ -177,7 +191,7 @@ pub(super) fn rows(leases: &[Seen]) -> String {
             lease.host.clone(),
             state(lease) + if keeper.is_some() { ", kept alive" } else { "" },
             clock_time(lease.acquired_at),
-            lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),
+            expires(lease),
             (*alive).to_owned(),
             lease.waiters.to_string(),
             lease.operation.clone(),
@@ -189,8 +203,10 @@ pub(super) fn rows(leases: &[Seen]) -> String {
     let mut board = table(&rows);
     for Seen { lease, .. } in leases {
         if let Some(open) = plaintext(lease) {
+            let file = file_of(open);
+            let types = rules::types(Path::new(file.trim_end_matches('\'')));
             let _infallible =
-                write!(board, "\nPLAINTEXT: {open}; encrypt it again: locked sops encrypt -i {}", file_of(open));
+                write!(board, "\nPLAINTEXT: {open}; encrypt it again: locked sops encrypt -i{types} {file}");
         }
     }
     board
@@ -202,8 +218,10 @@ fn plaintext(lease: &LeaseView) -> Option<&str> {
     matches!(lease.state, LeaseState::Kept | LeaseState::Expired).then_some(reason)
 }
 
-/// The file of a reason `HOST:FILE is plaintext …`.
+/// The file of a reason `HOST:FILE is plaintext …`, ready for pasting.
 fn file_of(reason: &str) -> &str {
     let place = reason.split(" is plaintext ").next().unwrap_or(reason);
-    place.split_once(':').map_or(place, |(_, file)| file)
+    let file = place.split_once(':').map_or(place, |(_, file)| file);
+    // Whoever may write to the store chose the words.
+    if is_one_word(file) { file } else { "FILE" }
 }

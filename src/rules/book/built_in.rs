@@ -1,6 +1,20 @@
 //! Where the built-in tables are, by program.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+/// The names of all rules. Looked up by their lines: an untrusted file may have hundreds of names to compare, and to read
+/// every table for that costs milliseconds.
+pub(super) fn rules() -> &'static BTreeSet<&'static str> {
+    static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
+    let of = |text: &'static str| {
+        let rules = text.split("[[rule]]\n").skip(1);
+        rules.filter_map(|rule| rule.strip_prefix("name = \"")?.split_once('"').map(|(name, _)| name))
+    };
+    NAMES.get_or_init(|| DIVISIONS.iter().flat_map(|division| of(division.text)).collect())
+}
+
 /// A part of the built-in tables.
 pub(super) struct Division {
     /// The programs that it is about.
@@ -41,6 +55,13 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "initctl",
             "sv",
             "monit",
+            "invoke-rc.d",
+            "apache2ctl",
+            "apache2",
+            "httpd",
+            "pg_ctlcluster",
+            "pg_ctl",
+            "snap",
         ],
         text: include_str!("../built_in/server.toml"),
         pack: None,
@@ -74,7 +95,6 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "catchsegv",
             "busybox",
             "builtin",
-            "uvx",
             "command",
             "exec",
             "tini",
@@ -91,7 +111,11 @@ pub(super) const DIVISIONS: [Division; 10] = [
         text: include_str!("../built_in/shells.toml"),
         pack: None,
     },
-    Division { programs: &["ssh", "sftp", "scp", "rsync"], text: include_str!("../built_in/hosts.toml"), pack: None },
+    Division {
+        programs: &["ssh", "autossh", "mosh", "sftp", "scp", "rsync"],
+        text: include_str!("../built_in/hosts.toml"),
+        pack: None,
+    },
     Division {
         programs: &[
             "sshpass",
@@ -124,8 +148,20 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "chamber",
             "envchain",
             "dotenv",
+            "dotenv-cli",
+            "dotenvx",
             "uv",
+            "uvx",
             "npx",
+            "bunx",
+            "pnpx",
+            "bun",
+            "watch",
+            "parallel",
+            "tmux",
+            "screen",
+            "at",
+            "batch",
             "npm",
             "pnpm",
             "yarn",
@@ -184,6 +220,10 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "age",
             "gpg",
             "openssl",
+            "sort",
+            "prettier",
+            "vercel",
+            "vc",
         ],
         text: include_str!("../built_in/writers.toml"),
         pack: None,
@@ -194,7 +234,7 @@ pub(super) const DIVISIONS: [Division; 10] = [
         pack: None,
     },
     Division {
-        programs: &["mongosh", "mongo", "aws", "vault", "bao", "wrangler", "vercel", "vc", "gcloud", "az"],
+        programs: &["mongosh", "mongo", "aws", "vault", "bao", "wrangler", "gcloud", "az"],
         text: include_str!("../built_in/rotation.toml"),
         pack: Some("rotation"),
     },

@@ -13,7 +13,7 @@ use super::Several;
 pub struct Launcher {
     /// Its names.
     pub program: Several,
-    /// The sub-command with which it starts something (`direnv exec`); none: always.
+    /// The sub-command with which it starts something (`direnv exec`, `uv tool run`); none: always.
     pub subcommand: Option<Several>,
     /// Options of which one is given; without, it is another form of the line.
     #[serde(default)]
@@ -24,6 +24,10 @@ pub struct Launcher {
     /// Options whose value can only be attached.
     #[serde(default)]
     pub attached: Vec<String>,
+    /// Options without a value. Behind others that are not named here a word may be a value, so that what it starts is
+    /// looked for behind it as well.
+    #[serde(default)]
+    pub switches: Vec<String>,
     /// The options end with this operand; ready: with the first.
     pub stop_at: Option<usize>,
     /// How many operands stand before the command (`timeout 5 …`).
@@ -32,7 +36,8 @@ pub struct Launcher {
     /// `NAME=value` words before the command are set for it.
     #[serde(default)]
     pub assignments: bool,
-    /// The command begins behind the first `--`; without one nothing is started.
+    /// The command begins behind the first `--`, and options may stand anywhere before it; without one nothing is
+    /// started.
     #[serde(default)]
     pub behind_dashes: bool,
     /// Options whose value is the directory where it runs.
@@ -46,6 +51,18 @@ pub struct Launcher {
     /// `-c`: the first operand is a script for a shell (also in a bundle, `-lc`).
     #[serde(default)]
     pub shell: bool,
+    /// What it starts is a script for a shell: its words, joined by spaces (`watch`).
+    #[serde(default)]
+    pub joined: bool,
+    /// What comes in by standard input is a script (`at`).
+    #[serde(default)]
+    pub reads: bool,
+    /// The command is run once for each word behind `:::` (`parallel`).
+    #[serde(default)]
+    pub each: bool,
+    /// The program may have a version behind an `@` (`npx wrangler@4`).
+    #[serde(default)]
+    pub versions: bool,
     /// The first operand is a host, the rest a script for its shell.
     #[serde(default)]
     pub host: bool,

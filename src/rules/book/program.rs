@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::Several;
 
-/// The grammar of a program's command line. Options that are not named here are switches without a value; `--name=value`
-/// has one in any case.
+/// The grammar of a program's command line. An option that is not named here is read as a switch, `--name=value` has a
+/// value in any case; the word behind such an option may be its value all the same, so nothing is named by it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -24,6 +24,12 @@ pub struct Program {
     /// Options with a value that are understood behind every sub-command as well.
     #[serde(default)]
     pub everywhere: Vec<String>,
+    /// Options without a value, at every level. `--help` and `--version` are known without being named.
+    #[serde(default)]
+    pub switches: Vec<String>,
+    /// `-p=NAME` is `-p NAME` (Go's `pflag`, with which docker, gh and kubectl read their lines).
+    #[serde(default)]
+    pub equals: bool,
     /// `-name` is one option, not a bundle of `-n -a -m -e`.
     #[serde(default)]
     pub single_dash: bool,
@@ -50,9 +56,24 @@ pub struct SubCommand {
     /// As for the program.
     #[serde(default)]
     pub attached: Vec<String>,
+    /// Options without a value.
+    #[serde(default)]
+    pub switches: Vec<String>,
     /// As for the program.
     pub stop_at: Option<usize>,
     /// It has sub-commands of its own.
     #[serde(default)]
     pub group: bool,
+}
+
+impl Program {
+    /// Whether some sub-command begins with this word, behind those that were read.
+    pub(in crate::rules) fn has_command(&self, path: &str, word: &std::ffi::OsStr) -> bool {
+        let Some(word) = word.to_str() else { return false };
+        let begins = |command: &str| {
+            let rest = command.strip_prefix(path)?.trim_start_matches(' ');
+            Some(rest.split(' ').next() == Some(word))
+        };
+        self.command.iter().flat_map(|command| command.path.iter()).any(|command| begins(command) == Some(true))
+    }
 }

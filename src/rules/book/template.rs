@@ -40,6 +40,20 @@ pub enum Field {
     Caught(String),
 }
 
+impl std::fmt::Display for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Operand(number) => write!(f, "{{{number}}}"),
+            Self::Operands(from) => write!(f, "{{{from}..}}"),
+            Self::Last => f.write_str("{last}"),
+            Self::Option(name) | Self::Prefixed(name) | Self::Caught(name) => write!(f, "{{{name}}}"),
+            Self::Variable(name) => write!(f, "{{env:{name}}}"),
+            Self::Host => f.write_str("{host}"),
+            Self::Project => f.write_str("{project}"),
+        }
+    }
+}
+
 /// What is done to what fills a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
@@ -54,14 +68,24 @@ pub enum Filter {
     Stack,
     /// What stands before the first `=`.
     Key,
+    /// A path without slashes at its ends, and with one where several stand.
+    Path,
+    /// The path of a secret of Vault's second key-value engine, which its API has with `data` behind the mount
+    /// (developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2).
+    Stored,
+    /// The file that an address ends with.
+    Url,
 }
 
-const FILTERS: [(&str, Filter); 5] = [
+const FILTERS: [(&str, Filter); 8] = [
     ("file", Filter::File),
     ("slug", Filter::Slug),
     ("host", Filter::Host),
     ("stack", Filter::Stack),
     ("key", Filter::Key),
+    ("path", Filter::Path),
+    ("stored", Filter::Stored),
+    ("url", Filter::Url),
 ];
 
 impl Template {
@@ -124,7 +148,9 @@ fn read(gap: &str) -> Result<Part, String> {
     };
     let filters = words.map(|word| {
         let known = FILTERS.iter().find(|(name, _)| *name == word).map(|(_, filter)| *filter);
-        known.ok_or_else(|| "a gap with an unknown filter, expected file, slug, host, stack or key".to_owned())
+        known.ok_or_else(|| {
+            "a gap with an unknown filter, expected file, slug, host, stack, key, path, stored or url".to_owned()
+        })
     });
     Ok(Part::Gap(field, filters.collect::<Result<_, _>>()?))
 }
@@ -146,6 +172,9 @@ impl Filter {
             Self::Host => super::super::host::of_destination(text)?,
             Self::Stack => text.to_vec(),
             Self::Key => text.split(|&byte| byte == b'=').next().unwrap_or_default().to_vec(),
+            Self::Path => parts(text).collect::<Vec<_>>().join(&b'/'),
+            Self::Stored => stored(text),
+            Self::Url => of_address(text).to_vec(),
         };
         Some(done).filter(|done| !done.is_empty())
     }
@@ -153,6 +182,31 @@ impl Filter {
 
 fn last_part(text: &[u8]) -> &[u8] {
     text.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or_default()
+}
+
+fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|&byte| byte == b'/').filter(|part| !part.is_empty())
+}
+
+/// Without the word by which the API says what is done to the secret.
+fn stored(path: &[u8]) -> Vec<u8> {
+    let said: [&[u8]; 5] = [b"data", b"delete", b"undelete", b"destroy", b"metadata"];
+    let mut all: Vec<&[u8]> = parts(path).collect();
+    // In front of it stands the mount, behind it the secret.
+    let at = (1..all.len().saturating_sub(1)).find(|&at| said.contains(&all[at]));
+    if let Some(at) = at {
+        all.remove(at);
+    }
+    all.join(&b'/')
+}
+
+/// The last part of an address, without what is asked of it.
+fn of_address(address: &[u8]) -> &[u8] {
+    let path = address.split(|byte| b"?#".contains(byte)).next().unwrap_or_default();
+    let begin = path.windows(3).position(|three| three == b"://").map_or(0, |at| at + 3);
+    // An address without a path ends with no file.
+    let slash = path[begin..].iter().rposition(|&byte| byte == b'/');
+    slash.map_or(&[], |slash| &path[begin + slash + 1..])
 }
 
 fn slug(name: &[u8]) -> Vec<u8> {
@@ -190,6 +244,26 @@ mod tests {
         );
         for wrong in ["{", "{}", "{0}", "{x..}", "{1|nothing}"] {
             assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_and_addresses_come_to_names() {
+        let table = [
+            (Filter::Path, "/secret//app/", Some("secret/app")),
+            (Filter::Path, "//", None),
+            (Filter::Stored, "secret/data/app", Some("secret/app")),
+            (Filter::Stored, "/team/kv/data/a/data/", Some("team/kv/a/data")),
+            (Filter::Stored, "secret/app", Some("secret/app")),
+            (Filter::Stored, "secret/data", Some("secret/data")),
+            (Filter::Stored, "data/app", Some("data/app")),
+            (Filter::Url, "https://h/a/.env?token=x", Some(".env")),
+            (Filter::Url, "h/x.yaml#y", Some("x.yaml")),
+            (Filter::Url, "https://h", None),
+            (Filter::Url, "https://h/a/", None),
+        ];
+        for (filter, text, name) in table {
+            assert_eq!(filter.on(text.as_bytes()).as_deref(), name.map(str::as_bytes), "{filter:?} {text}");
         }
     }
 

@@ -20,11 +20,17 @@ pub struct Writer {
     /// Options with which it does not write these.
     #[serde(default)]
     pub unless: Several,
-    /// The files: `{*}`, `{2..}`, `{last}`, `{--output}`, `{of=}` (an operand that begins so).
+    /// The files: `{*}`, `{2..}`, `{last}`, `{--output}`, `{of=}` (an operand that begins so), `{*|url}` (the
+    /// file that an address ends with).
     pub files: Template,
     /// The last operand may be a directory, into which the others go.
     #[serde(default)]
     pub into: bool,
+    /// The option whose value is the directory into which the files go, instead of the one where it runs.
+    pub directory: Option<String>,
+    /// A directory is taken with everything in it.
+    #[serde(default)]
+    pub whole: bool,
     /// What it leaves where these files were. With `into`, what the others leave where they were: what goes into the last
     /// one replaces what was there.
     #[serde(default)]

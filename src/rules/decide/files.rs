@@ -12,7 +12,7 @@ use crate::rules::find::may_be_shared;
 use crate::rules::grammar::Line;
 use crate::rules::step::{LONGEST_PATH, Redirected, Step, is_known};
 use crate::rules::wanted::Filling;
-use crate::rules::{Asked, Change, Command, Leaves, Stdout, Via, Write, sops};
+use crate::rules::{Asked, Change, Command, Leaves, Stdout, Tree, Via, Write, sops};
 use crate::shell;
 
 /// sops over there writes files over there: whoever holds the host may.
@@ -33,6 +33,9 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
     wants.rule = class.rule;
     wants.reason = Some(class.reason);
     let mut writes = class.writes;
+    // What is published goes where others read it.
+    let publishes = wants.operation.as_ref().is_some_and(|words| words.starts_with("sops publish"));
+    wants.reads = !publishes && writes.iter().all(|write| write.change == Change::DecryptTo);
     for write in writes.iter_mut().filter(|write| step.in_script && write.via == Via::Stdout) {
         // The script has not opened it yet.
         write.via = Via::Output;
@@ -68,6 +71,11 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         wants.known = true;
         let filling = Filling { step, line: &line, caught: &[], env: command.env };
         let files = filling.words(&writer.files);
+        let under = writer.directory.as_ref().and_then(|names| line.value(names));
+        let files: Vec<Cow<'_, OsStr>> = match under {
+            Some(under) => files.iter().map(|file| Cow::Owned(Path::new(under).join(file).into_os_string())).collect(),
+            None => files,
+        };
         let place = line.value("-t|--target-directory").filter(|_| writer.into);
         let by_option = place.is_some();
         let (place, sources) = match (place, files.split_last()) {
@@ -77,6 +85,10 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         };
         // Words may be long; what no system opens is not copied.
         let names: Vec<&OsStr> = sources.iter().map(AsRef::as_ref).filter(|name| may_be_opened(name, step)).collect();
+        if writer.whole && step.host.is_none() {
+            let known = names.iter().filter(|name| is_known(name));
+            wants.trees.extend(known.map(|name| Tree { path: step.path(name), beyond: step.escapes }));
+        }
         let Some(place) = place else {
             opened.extend(names.iter().map(|name| Opened::left(name, writer.leaves)));
             continue;

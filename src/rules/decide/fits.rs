@@ -6,9 +6,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::rules::Command;
-use crate::rules::book::{Expression, Place, Rule, Several};
+use crate::rules::book::{Book, Expression, Place, Rule, Several};
 use crate::rules::grammar::Line;
+use crate::rules::sql::bare_sql;
 use crate::rules::step::{Step, UNKNOWN};
+use crate::rules::zones::told;
 
 /// The line behind one of the sub-commands, where there are some to be behind.
 pub(in crate::rules) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
@@ -21,13 +23,27 @@ const LONGEST_NAME: usize = 64 * 1024;
 
 /// Whether all of these options are given: `-i|--in-place`, `--type=GLOB`.
 pub(super) fn given(options: &Several, line: &Line<'_>) -> bool {
-    options.iter().all(|option| match option.split_once('=') {
+    options.iter().all(|option| is_given(option, line))
+}
+
+/// Whether one of them is.
+fn any_given(options: &Several, line: &Line<'_>) -> bool {
+    options.iter().any(|option| is_given(option, line))
+}
+
+fn is_given(option: &str, line: &Line<'_>) -> bool {
+    match option.split_once('=') {
+        // A switch that is on says `true`, as Go's `pflag` has it.
         Some((names, glob)) => {
-            line.values(names).any(|value| fast_glob::glob_match(glob.as_bytes(), value.as_encoded_bytes()))
+            let said = |value: Option<&OsStr>| value.unwrap_or(OsStr::new("true")).to_owned();
+            line.given(names).any(|value| fast_glob::glob_match(glob.as_bytes(), said(value).as_encoded_bytes()))
         }
         None => line.is_on(option),
-    })
+    }
 }
+
+/// The book, and the line that was typed.
+pub(super) type Around<'a> = (&'a Book, &'a Command<'a>);
 
 /// What expressions caught: name and text.
 pub(super) type Groups = Vec<(String, OsString)>;
@@ -38,7 +54,7 @@ pub(super) fn fits(
     step: &Step<'_>,
     line: &Line<'_>,
     touched: &[PathBuf],
-    command: &Command<'_>,
+    (book, command): Around<'_>,
 ) -> Option<Groups> {
     let remote = step.host.is_some();
     let there = match rule.on {
@@ -59,14 +75,19 @@ pub(super) fn fits(
         rule.args.is_empty()
             || line.operands.iter().any(|word| rule.args.iter().any(|glob| glob.fits(word.as_encoded_bytes())))
     };
+    let excused = || {
+        let first = line.sure().next().filter(|_| !rule.unless_first.is_empty());
+        first.is_some_and(|word| rule.unless_first.iter().any(|glob| glob.fits(word.as_encoded_bytes())))
+    };
+    // What a directory that goes there holds, the plan looks at.
     let written = || {
-        rule.writes.is_empty()
-            || touched.iter().any(|path| rule.writes.iter().any(|glob| glob.fits_path(path.as_os_str())))
+        rule.writes.is_empty() || !step.sent.is_empty() || touched.iter().any(|path| rule.is_about(path.as_os_str()))
     };
     let set = || rule.env.iter().all(|wanted| is_set(wanted, step, command));
     let fits = there
         && given(&rule.option, line)
-        && !line.is_any_on(&rule.unless)
+        && !any_given(&rule.unless, line)
+        && !excused()
         && on_line()
         && operands()
         && written()
@@ -74,20 +95,29 @@ pub(super) fn fits(
     if !fits {
         return None;
     }
-    let operands: Vec<&[u8]> = line.operands.iter().map(|word| word.as_encoded_bytes()).collect();
+    let operands: Vec<&[u8]> = line.operands.iter().map(|&word| word.as_encoded_bytes()).collect();
+    let sure: Vec<&[u8]> = line.sure().map(OsStr::as_encoded_bytes).collect();
     let mut groups = caught(&rule.matches, &operands, LONGEST_NAME)?;
+    if !line.doubtful.is_empty() {
+        // What may be a value fits, and names nothing.
+        groups = caught(&rule.matches, &sure, LONGEST_NAME).unwrap_or_default();
+    }
     let values = line.all_values().map(OsStr::as_encoded_bytes);
     let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).collect();
     groups.extend(caught(&rule.text, &texts, usize::MAX)?);
+    if !rule.sql.is_empty() {
+        let bare: Vec<Vec<u8>> = told(step, line, book, command).texts.iter().map(|text| bare_sql(text)).collect();
+        groups.extend(caught(&rule.sql, &bare.iter().map(Vec::as_slice).collect::<Vec<_>>(), usize::MAX)?);
+    }
     Some(groups)
 }
 
 /// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).
-pub(super) fn may_match(rule: &Rule, step: &Step<'_>, line: &Line<'_>, command: &Command<'_>) -> bool {
+pub(super) fn may_match(rule: &Rule, step: &Step<'_>, line: &Line<'_>, around: Around<'_>) -> bool {
     let unknown = |word: &&OsStr| word.as_encoded_bytes() == [UNKNOWN];
     !rule.matches.is_empty()
         && line.operands.first().is_some_and(unknown)
-        && fits(&Rule { matches: Vec::new(), ..rule.clone() }, step, line, &[], command).is_some()
+        && fits(&Rule { matches: Vec::new(), ..rule.clone() }, step, line, &[], around).is_some()
 }
 
 fn is_set(wanted: &str, step: &Step<'_>, command: &Command<'_>) -> bool {
@@ -103,13 +133,10 @@ fn caught(expressions: &[Expression], texts: &[&[u8]], most: usize) -> Option<Gr
     let mut any = expressions.is_empty() || texts.iter().any(|text| text.len() > most);
     let texts = texts.iter().filter(|text| text.len() <= most);
     for expression in expressions {
-        for found in texts.clone().flat_map(|text| expression.0.captures_iter(text)) {
+        for found in texts.clone().filter_map(|text| expression.caught(text)) {
             any = true;
-            for name in expression.0.capture_names().flatten() {
-                if let Some(part) = found.name(name).filter(|part| !part.as_bytes().contains(&UNKNOWN)) {
-                    groups.push((name.to_owned(), os(part.as_bytes())));
-                }
-            }
+            let known = found.into_iter().filter(|(_, part)| !part.contains(&UNKNOWN));
+            groups.extend(known.map(|(name, part)| (name, os(part))));
         }
     }
     any.then_some(groups)

@@ -9,7 +9,7 @@ use super::{is_sops, table};
 use crate::rules::Command;
 use crate::rules::argument::{as_typed, cleaned};
 use crate::rules::urfave::{Line, parse};
-use crate::terms::percent_encode;
+use crate::terms::shell_quote;
 
 /// How the lines of the file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn hint(command: &Command<'_>, exit: i32, ends: LineEnds) -> Option<String> 
     let Line::Runs(run) = parse(&table::SOPS, command.args, command.env) else { return None };
     let request = request(run).ok()?;
     let file = request.files.first()?;
-    let shown = percent_encode(file.as_encoded_bytes());
+    let shown = shell_quote(file.as_encoded_bytes());
     if emptied_by_the_shell(command, &request, file) {
         return Some(format!(
             "the shell emptied {shown} before sops started: take it back with git or `locked restore {shown}`, and let \
@@ -64,6 +64,36 @@ fn naming<'r>(request: &'r Request<'_>, file: &'r OsStr) -> &'r OsStr {
     request.flags().text("filename-override").unwrap_or(file)
 }
 
+/// The options by which sops takes the file for what its name says to people and not to it (`x.env.sops`, `x.yaml.enc`), with
+/// a space before them; nothing where the name tells sops, or nobody.
+#[must_use]
+pub fn types(path: &Path) -> String {
+    let bare = path.file_name().map(|name| bare(&name.to_string_lossy()).to_owned()).unwrap_or_default();
+    match by_name(&bare) {
+        Some(format) if path.file_name().is_some_and(|name| name != &*bare) => {
+            format!(" --input-type {format} --output-type {format}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The format by which sops opens a file of this name (`config.go`: `formatForPath`); none: as bytes.
+fn by_name(name: &str) -> Option<&'static str> {
+    let ends = |end: &&(&str, &str)| name.ends_with(end.0);
+    let known = [(".yaml", "yaml"), (".yml", "yaml"), (".json", "json"), (".env", "dotenv"), (".ini", "ini")];
+    known.iter().find(ends).map(|(_, format)| *format)
+}
+
+/// A name without the marks that say that it is encrypted.
+fn bare(name: &str) -> &str {
+    let markers = [".sops", ".enc", ".encrypted", ".crypt", ".age"];
+    let mut rest = name;
+    while let Some(shorter) = markers.iter().find_map(|marker| rest.strip_suffix(marker)) {
+        rest = shorter;
+    }
+    rest
+}
+
 fn is_dotenv(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(b".env")
 }
@@ -71,11 +101,7 @@ fn is_dotenv(name: &OsStr) -> bool {
 /// `x.env.sops` and its kin: dotenv to people, binary to sops.
 fn hides_dotenv(name: &OsStr) -> bool {
     let Some(name) = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned()) else { return false };
-    let markers = [".sops", ".enc", ".encrypted", ".crypt", ".age"];
-    let mut rest = name.as_str();
-    while let Some(shorter) = markers.iter().find_map(|marker| rest.strip_suffix(marker)) {
-        rest = shorter;
-    }
+    let rest = bare(&name);
     rest.len() < name.len() && rest.ends_with(".env")
 }
 
@@ -105,7 +131,9 @@ fn binary(request: &Request<'_>, shown: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LineEnds, hint};
+    use std::path::Path;
+
+    use super::{LineEnds, hint, types};
     use crate::rules::sops::example::Example;
 
     fn hinted(example: &Example, exit: i32, ends: LineEnds) -> Option<String> {
@@ -134,6 +162,21 @@ mod tests {
             let fits = expected.map_or(found.is_none(), |part| found.as_ref().is_some_and(|hint| hint.contains(part)));
             assert!(fits, "{line}: {found:?}");
         }
+    }
+
+    #[test]
+    fn sops_is_told_what_a_name_tells_people_alone() {
+        let table = [
+            ("s/x.env.sops", " --input-type dotenv --output-type dotenv"),
+            (".env.enc", " --input-type dotenv --output-type dotenv"),
+            ("x.yaml.enc", " --input-type yaml --output-type yaml"),
+            ("x.json.sops.age", " --input-type json --output-type json"),
+            ("x.sops.env", ""),
+            ("x.yaml", ""),
+            ("x.sops", ""),
+            ("..", ""),
+        ];
+        table.into_iter().for_each(|(path, options)| assert_eq!(types(Path::new(path)), options, "{path}"));
     }
 
     #[test]

@@ -9,8 +9,9 @@ use super::{Inner, Text};
 use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Line};
 use crate::rules::host;
+use crate::rules::sent::{Sent, put_whole};
 use crate::rules::set::Set;
-use crate::rules::step::{Step, nowhere};
+use crate::rules::step::{STDIN, Step, is_known, nowhere};
 use crate::rules::words::Words;
 
 /// `docker exec [OPTIONS] CONTAINER COMMAND…`
@@ -30,7 +31,7 @@ pub(super) fn in_container<'a>(launcher: &Launcher, step: &Step<'a>, book: &Book
         escapes: true,
         ..step.clone()
     };
-    Some(command(words, inside))
+    Some(command(words, inside, launcher))
 }
 
 /// The same on another host, where its files, its environment and its directory are others.
@@ -51,6 +52,12 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
     let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
     let Some(host) = host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
     let host = String::from_utf8_lossy(&host).into_owned();
+    let options = host::options(line, &around, book);
+    if let Some(sent) = Some(launcher).filter(|launcher| launcher.input).and_then(|_| commands(line, &around)) {
+        let there = there(around, &book.host(&options, &host));
+        let step = Step { name: "put".into(), args: Words::default(), sent: vec![sent], ..there };
+        return Inner::Command(Box::new(step));
+    }
     let script = match (words, &around.input) {
         (_, Some(input)) if launcher.input => Text::Read(Rc::clone(input)),
         (_, None) if launcher.input => Text::Made(Vec::new()),
@@ -61,7 +68,17 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
     if is_empty && words.is_empty() && around.input.is_none() && is_fed(&around) {
         return Inner::Unread;
     }
-    let options = host::options(line, &around, book);
-    let there = there(around, &book.host(&options, &host));
+    let whole =
+        if launcher.input && around.host.is_none() { put_whole(script.bytes(), &around.cwd) } else { Vec::new() };
+    let there = Step { sent: whole, ..there(around, &book.host(&options, &host)) };
     if is_empty { Inner::Nothing } else { Inner::Script(script, Words::default(), Box::new(there)) }
+}
+
+/// The file with the commands of sftp, which the plan reads: `-b FILE`, or what the line hands to its standard input.
+fn commands(line: &Line<'_>, around: &Step<'_>) -> Option<Sent> {
+    let named = line.value("-b").filter(|file| *file != "-").map(|file| around.path(file));
+    let handed = || around.input_from.iter().find(|file| file.as_os_str() != STDIN).cloned();
+    let path = named.or_else(|| if around.input.is_none() { handed() } else { None })?;
+    let seen = around.host.is_none() && is_known(path.as_os_str());
+    Some(if seen { Sent::Commands { path, directory: around.cwd.clone() } } else { Sent::Unseen })
 }

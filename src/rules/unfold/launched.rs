@@ -2,14 +2,17 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
+use std::rc::Rc;
 
+use super::each::each;
 use super::elsewhere::{in_container, on_host};
-use super::shells::shell;
+use super::shells::{is_fed, shell};
 use super::{Inner, Text};
 use crate::rules::argument::tail;
-use crate::rules::book::{Book, Launcher, Several};
+use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Level, Line};
 use crate::rules::set::Set;
+use crate::rules::sops;
 use crate::rules::step::{Step, name_of};
 use crate::rules::transfer;
 use crate::rules::words::Words;
@@ -29,7 +32,8 @@ pub(super) fn inside<'a>(launcher: &Launcher, step: &Step<'a>, book: &Book) -> O
     let level = Level {
         values: &launcher.values,
         attached: &launcher.attached,
-        stop_at: if launcher.copies { None } else { Some(launcher.stop_at.unwrap_or(1)) },
+        switches: &launcher.switches,
+        stop_at: if launcher.copies || launcher.behind_dashes { None } else { Some(launcher.stop_at.unwrap_or(1)) },
         ..Level::default()
     };
     grammar::read_level(level, &args, 0, &mut line);
@@ -52,9 +56,12 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         return on_host(launcher, line, around, book);
     }
     if launcher.copies {
-        return transfer::copied(line, around, book).map_or(Inner::Nothing, |step| Inner::Command(Box::new(step)));
+        return Inner::Commands(transfer::copied(line, &around, book));
     }
-    let mut words = args.from(line.operands_at);
+    if launcher.reads {
+        return read(around);
+    }
+    let mut words = args.from(line.places.get(launcher.skip).copied().unwrap_or(args.len()));
     if launcher.behind_dashes && text.is_none() {
         let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
         words = args.from(dashes + 1);
@@ -74,10 +81,9 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         words = words.from(own.len());
         around.env = around.env.and(own);
     }
-    if let Some(directory) = launcher.directory_operand.and_then(|number| words.get(number.get() - 1)) {
+    if let Some(directory) = launcher.directory_operand.and_then(|number| line.operands.get(number.get() - 1)) {
         around.cwd = around.path(directory);
     }
-    words = words.from(launcher.skip);
     // `direnv exec . -- sops`: a launcher's own end of options behind its operands.
     words = behind("--", words);
     if let Some(text) = text {
@@ -91,7 +97,43 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     if launcher.program.has("xargs") {
         return Inner::Commands(by_xargs(&words, line, &around));
     }
-    command(words, around)
+    if launcher.each {
+        return each(&words, around);
+    }
+    if launcher.joined {
+        let script = words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' ');
+        return Inner::Script(Text::Made(script), Words::default(), Box::new(around));
+    }
+    if line.doubtful.contains(&launcher.skip) && !launcher.behind_dashes {
+        return in_doubt(words, around, launcher, book);
+    }
+    command(words, around, launcher)
+}
+
+/// The words may begin with the value of an option that nobody knows: then the command stands behind it. Where the book
+/// knows the first word, that is the program.
+fn in_doubt<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher, book: &Book) -> Inner<'a> {
+    let known = |words: &Words<'a>| {
+        let first = words.first().map(|first| name_of(first));
+        first.is_some_and(|name| sops::is_sops(&name) || name.to_str().is_some_and(|name| book.has(name)))
+    };
+    let later = behind("--", words.from(1));
+    if known(&words) || !known(&later) {
+        return command(words, around, launcher);
+    }
+    match command(later, around, launcher) {
+        Inner::Command(step) => Inner::Command(Box::new(Step { is_guessed: true, ..*step })),
+        other => other,
+    }
+}
+
+/// What comes in by standard input, as a script.
+fn read(around: Step<'_>) -> Inner<'_> {
+    match &around.input {
+        Some(text) => Inner::Script(Text::Read(Rc::clone(text)), Words::default(), Box::new(around.clone())),
+        None if is_fed(&around) => Inner::Unread,
+        None => Inner::Nothing,
+    }
 }
 
 /// The words behind this one, if it is the first.
@@ -99,23 +141,48 @@ fn behind<'a>(word: &str, words: Words<'a>) -> Words<'a> {
     if words.first().is_some_and(|first| first == word) { words.from(1) } else { words }
 }
 
-pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>) -> Inner<'a> {
+pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher) -> Inner<'a> {
     let Some((program, args)) = words.split() else { return Inner::Nothing };
-    let name = name_of(program);
+    let mut name = name_of(program);
+    if launcher.versions {
+        name = without_version(&name);
+    }
     Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
+}
+
+/// `wrangler` of `wrangler@4`.
+fn without_version(name: &OsStr) -> OsString {
+    let text = name.to_string_lossy();
+    let name = text.split_once('@').map_or(&*text, |(name, _)| if name.is_empty() { &*text } else { name });
+    name.into()
 }
 
 /// The arguments behind the launcher's sub-command; none when the line has another one.
 fn behind_subcommand<'a>(launcher: &Launcher, args: &Words<'a>) -> Option<Words<'a>> {
     let Some(wanted) = &launcher.subcommand else { return Some(args.clone()) };
-    let level = Level { values: &launcher.values, group: true, ..Level::default() };
-    let at = grammar::read_level(level, args, 0, &mut Line::default());
-    let word = args.get(at.checked_sub(1)?)?;
-    has(wanted, word).then(|| args.from(at))
+    wanted.iter().find_map(|words| behind_words(launcher, args, words))
 }
 
-fn has(names: &Several, word: &OsStr) -> bool {
-    word.to_str().is_some_and(|word| names.has(word))
+/// The arguments behind these words, before each of which options may stand.
+fn behind_words<'a>(launcher: &Launcher, args: &Words<'a>, words: &str) -> Option<Words<'a>> {
+    let (values, switches) = (&*launcher.values, &*launcher.switches);
+    let level = Level { values, switches, attached: &launcher.attached, group: true, ..Level::default() };
+    let mut at = 0;
+    for word in words.split(' ') {
+        let mut line = Line::default();
+        at = grammar::read_level(level, args, at, &mut line);
+        // Behind an option that nobody knows it may be a value.
+        while line.operands.pop().is_some_and(|found| found != word) {
+            if std::mem::take(&mut line.doubtful).is_empty() {
+                return None;
+            }
+            at = grammar::read_level(level, args, at, &mut line);
+        }
+        if args.get(at.checked_sub(1)?)? != word {
+            return None;
+        }
+    }
+    Some(args.from(at))
 }
 
 /// `NAME=value`.

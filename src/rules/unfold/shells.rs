@@ -25,6 +25,11 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
             at += usize::from(bytes == b"--rcfile" || bytes == b"--init-file");
             continue;
         }
+        // `-n`: it reads the script and runs nothing of it.
+        let reads_only = bytes[0] == b'-' && !bytes.starts_with(b"-o") && bytes.contains(&b'n');
+        if reads_only || (bytes.ends_with(b"o") && step.args.get(at).is_some_and(|name| name == "noexec")) {
+            return Inner::Nothing;
+        }
         wants_script |= bytes[0] == b'-' && bytes.contains(&b'c');
         // `-o pipefail`: the name of an option comes behind.
         at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));

@@ -24,6 +24,7 @@ mod call;
 mod connector;
 mod fault;
 mod link;
+mod listing;
 mod schema;
 mod seen;
 mod setup;

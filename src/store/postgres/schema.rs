@@ -149,6 +149,23 @@ impl Schema {
         self.filled(&steps.chain(FUNCTIONS).chain([FINISH]).collect::<Vec<_>>().join("\n"))
     }
 
+    /// Whether its tables are as this program makes them, without what a later one adds.
+    pub(super) fn is_ours_alone(&self) -> bool {
+        self.later.is_none()
+    }
+
+    /// Makes these indexes again, as the steps make them.
+    pub(super) fn anew(&self, indexes: &[&str]) -> String {
+        let steps = STEPS.concat();
+        let made = |index: &&str| {
+            let at = steps.rfind(&format!("index {index} on "))?;
+            let start = steps[..at].rfind("create ")?;
+            let statement = steps[start..].split_once(';')?.0;
+            Some(format!("drop index if exists @schema@.{index};\n{statement};\n"))
+        };
+        self.filled(&indexes.iter().filter_map(made).collect::<String>())
+    }
+
     /// The first part of the schema's upkeep, inside a transaction: from here we act as the owner.
     pub(super) fn lends(&self) -> String {
         self.filled(LEND)

@@ -11,6 +11,7 @@ use crate::store::{Initialised, StoreError};
 
 use super::PostgresStore;
 use super::fault::Fault;
+use super::listing;
 use super::schema::{KNOWN, Schema};
 
 /// Something on the server that is not as this program has it.
@@ -27,6 +28,12 @@ pub enum Difference {
     /// A function that clients may call is not guarded as it should be: owner, definer's rights, search path, or who may
     /// call it.
     Unguarded(String),
+    /// An index, a view, a trigger or a right of the schema is missing or another; it can be made anew.
+    Lacks(String),
+    /// Somebody may do something to the tables past the functions.
+    Granted(String),
+    /// The tables themselves differ: what is missing from them or too much. That is a person's to mend.
+    Altered(String),
 }
 
 impl std::fmt::Display for Difference {
@@ -43,6 +50,18 @@ impl std::fmt::Display for Difference {
             Self::Unguarded(function) => {
                 write!(f, "the function {function} has another owner, or more may call it than should: {mend}")
             }
+            Self::Lacks(what) => write!(f, "the schema lacks its {what}: {mend}"),
+            Self::Granted(right) => {
+                write!(
+                    f,
+                    "somebody may write or read the tables directly, past the functions ({right}): {mend}, which takes that back"
+                )
+            }
+            Self::Altered(how) => write!(
+                f,
+                "the tables are not those that this program makes, {}: compare them with locked store print-sql, and put them right",
+                how.replacen(": ", " ", 1)
+            ),
         }
     }
 }
@@ -57,7 +76,9 @@ impl PostgresStore {
     pub fn init(&mut self, limit: Duration) -> Result<Initialised, StoreError> {
         let schema = self.schema.clone();
         self.link.run(limit, async |client| {
-            if differences(client, &schema).await?.is_empty() {
+            // What only a person can mend stops nobody who asks whether all else is there.
+            let mends = |it: &Difference| !matches!(it, Difference::Altered(_));
+            if !differences(client, &schema).await?.iter().any(mends) {
                 return Ok(Initialised::Unchanged);
             }
             client.batch_execute("begin isolation level read committed").await?;
@@ -93,6 +114,7 @@ async fn apply(client: &Client, schema: &Schema) -> Result<Initialised, Fault> {
         Difference::Version(version) => Some(*version),
         _ => None,
     });
+    client.batch_execute(&schema.anew(&listing::indexes(&found))).await?;
     client.batch_execute(&schema.steps_from(version.unwrap_or(schema.version()))).await?;
     Ok(Initialised::Applied)
 }
@@ -137,6 +159,10 @@ async fn differences(client: &Client, schema: &Schema) -> Result<Vec<Difference>
             }
             Some(_) => {}
         }
+    }
+    let is_current = !differences.iter().any(|it| matches!(it, Difference::Version(_)));
+    if is_current && schema.is_ours_alone() {
+        differences.extend(listing::differences(&listing::of_server(client, &name).await?));
     }
     Ok(differences)
 }

@@ -83,7 +83,11 @@ const CONDITION: &str = "select current_user::text, r.rolsuper, \
      (extract(epoch from clock_timestamp()) * 1000)::bigint, \
      (select s.ssl from pg_catalog.pg_stat_ssl s where s.pid = pg_backend_pid()), \
      current_setting('synchronous_commit'), current_setting('fsync') = 'on', \
-     (select count(*) from pg_catalog.pg_stat_replication), current_setting('synchronous_standby_names') <> '' \
+     (select count(*) from pg_catalog.pg_stat_replication), current_setting('synchronous_standby_names') <> '', \
+     (select string_agg(c.relname, ', ' order by c.relname) from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
+        on n.oid = c.relnamespace where n.nspname = $1 and c.relkind in ('r', 'p') \
+         and (has_table_privilege(c.oid, 'insert, update, delete, truncate, trigger') \
+           or has_any_column_privilege(c.oid, 'insert, update'))) \
      from pg_catalog.pg_roles r where r.rolname = current_user";
 
 impl Upkeep for PostgresStore {
@@ -119,8 +123,9 @@ impl Upkeep for PostgresStore {
     }
 
     fn condition(&mut self, limit: Duration) -> Result<Option<Condition>, StoreError> {
+        let name = self.schema.to_string();
         let row = self.link.run(limit, async |client: &mut Client| {
-            let rows = client.query_typed(CONDITION, &[]).await?;
+            let rows = client.query_typed(CONDITION, &[(&name, Type::TEXT)]).await?;
             rows.into_iter().next().ok_or(Fault::Odd("an answer without a row"))
         })?;
         Ok(Some(Condition {
@@ -133,6 +138,7 @@ impl Upkeep for PostgresStore {
             fsync: row.get(6),
             standbys: row.get(7),
             confirmed: row.get(8),
+            writes: row.get::<_, Option<&str>>(9).map(door::shown),
         }))
     }
 

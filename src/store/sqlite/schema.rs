@@ -54,6 +54,28 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What of the tables, indexes and triggers is not as this program makes it, or not there. The gate of a store that has moved is
+/// told of by its own word.
+pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, Fault> {
+    let fresh = Connection::open_in_memory()?;
+    make(&fresh)?;
+    let (known, there) = (listed(&fresh)?, listed(connection)?);
+    let word = |how: &str, (name, _): &(String, String)| format!("{how} {name}");
+    let lacks = known.iter().filter(|it| !there.contains(it)).map(|it| word("without", it));
+    let is_new = |it: &&(String, String)| known.iter().all(|(name, _)| *name != it.0);
+    let more = there.iter().filter(|it| it.0.starts_with("trigger ") && it.0 != "trigger moved" && is_new(it));
+    Ok(lacks.chain(more.map(|it| word("with", it))).collect())
+}
+
+/// What there is by kind and name, and the text that made it.
+fn listed(connection: &Connection) -> Result<Vec<(String, String)>, Fault> {
+    let sql =
+        "select type || ' ' || name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite_%' order by 1";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The file, which nobody in this process has open, is of this program's version: so says its header (offset 60, see
 /// "The Database Header" in SQLite's description of its file format).
 pub(super) fn is_current(file: &std::path::Path) -> bool {
@@ -107,6 +129,20 @@ mod tests {
             migrate(&older).expect("migrated");
             assert_eq!(columns(&older), columns(&fresh), "from version {version}");
         }
+    }
+
+    #[test]
+    fn what_was_taken_from_the_tables_is_missed_and_a_stranger_s_trigger_is_found() {
+        let connection = Connection::open_in_memory().expect("memory");
+        make(&connection).expect("made");
+        assert_eq!(differences(&connection).expect("compared"), Vec::<String>::new());
+        let index = "select name from sqlite_schema where type = 'index' and sql like '%unique%' limit 1";
+        let index: String = connection.query_row(index, [], |row| row.get(0)).expect("an index");
+        let odd = "create trigger odd after insert on leases begin select 1; end; create table reports (x); \
+                   create trigger moved before insert on leases begin select 1; end";
+        connection.execute_batch(&format!("drop index {index}; {odd}")).expect("changed");
+        let found = differences(&connection).expect("compared");
+        assert_eq!(found, [format!("without index {index}"), "with trigger odd".to_owned()]);
     }
 
     #[test]

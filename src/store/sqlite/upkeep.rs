@@ -28,11 +28,16 @@ impl Upkeep for SqliteStore {
             let mut statement = connection.prepare("pragma integrity_check(10)")?;
             let told = statement.query_map([], |row| row.get::<_, String>(0))?;
             let told: Vec<String> = told.collect::<rusqlite::Result<_>>()?;
-            Ok(told
-                .into_iter()
-                .filter(|it| it != "ok")
-                .map(|it| format!("the file is damaged: {}", shown(&it)))
-                .collect())
+            let damaged = told.iter().filter(|it| *it != "ok").map(|it| format!("the file is damaged: {}", shown(it)));
+            let differs = super::schema::differences(connection)?;
+            let differs = differs.iter().map(|it| {
+                format!(
+                    "the tables are not those that this program makes, {}: when nothing runs under a lease, move the file \
+                     away, and the next command makes an empty one",
+                    shown(it)
+                )
+            });
+            Ok(damaged.chain(differs).collect())
         })?;
         if let Some((place, _)) = self.about(limit)?.moved {
             faults.push(format!("it has moved to {place}, and grants nothing any more"));

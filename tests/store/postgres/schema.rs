@@ -68,6 +68,54 @@ fn what_is_not_as_it_should_be_is_found_and_mended_under_live_leases() {
     assert!(matches!(admin.init(LIMIT), Err(StoreError::Newer { found: 99, .. })));
 }
 
+/// What the functions rely on is part of the schema: without its index the ledger would grant one thing twice.
+#[test]
+fn tables_indexes_constraints_triggers_and_rights_are_looked_at_like_functions() {
+    let lab = Lab::running(Way::Client);
+    let (mut admin, schema, server) = (admin(lab.schema()), lab.schema(), lab.cluster());
+    assert_eq!(admin.check(LIMIT).expect("compared"), []);
+    let mended = [
+        ("drop index {s}.lease_live", "unique index lease_live on leases"),
+        (
+            "drop index {s}.lease_live; create index lease_live on {s}.leases (name)",
+            "unique index lease_live on leases",
+        ),
+        ("drop view {s}.waiting", "view waiting"),
+        ("revoke select on {s}.live from locked_reader", "right select on live for locked_reader"),
+        ("grant update on {s}.leases to worker", "update on leases for worker"),
+        ("grant select (key_hash) on {s}.leases to public", "select on leases for everybody"),
+        ("grant delete on {s}.live to locked_reader", "delete on live for locked_reader"),
+        ("grant create on schema {s} to worker", "create in the schema for worker"),
+    ];
+    for (fault, said) in mended {
+        server.sql(&fault.replace("{s}", &schema.to_string()));
+        let found = admin.check(LIMIT).expect("compared");
+        let told =
+            found.iter().find(|it| it.to_string().contains(said)).unwrap_or_else(|| panic!("{fault}: {found:?}"));
+        assert!(told.to_string().contains(": run locked store init"), "{told}");
+        assert_eq!(admin.init(LIMIT).expect("mended"), Initialised::Applied, "{fault}");
+        assert_eq!(admin.check(LIMIT).expect("compared"), [], "{fault}");
+    }
+    let left_to_a_person = [
+        ("alter table {s}.words drop column about", "without column words.about text"),
+        ("alter table {s}.leases drop constraint leases_check", "without constraint leases_check"),
+        ("alter table {s}.leases add constraint odd check (pid > 0)", "with constraint odd of leases"),
+        ("alter table {s}.ticket_resources disable trigger all", "switched off"),
+        ("alter table {s}.words enable row level security", "table words with row security"),
+        ("create rule odd as on delete to {s}.leases do instead nothing", "with rule odd on leases"),
+    ];
+    for (fault, said) in left_to_a_person {
+        server.sql(&fault.replace("{s}", &schema.to_string()));
+        let found = admin.check(LIMIT).expect("compared");
+        assert!(found.iter().any(|it| it.to_string().contains(said)), "{fault}: {found:?}");
+    }
+    assert_eq!(
+        admin.init(LIMIT).expect("nothing to do"),
+        Initialised::Unchanged,
+        "it promises no cure that it has not"
+    );
+}
+
 #[test]
 fn a_schema_of_somebody_else_and_public_are_left_alone() {
     let server = Lab::running(Way::Direct);

@@ -13,7 +13,7 @@ pub enum Note {
     #[error("`{0}` of the connection means nothing to locked")]
     Idle(&'static str),
     /// Others may read the password file.
-    #[error("{path} was ignored: its mode is {mode:04o}, so that others can read it; next: chmod 600 {path}", path = path.display())]
+    #[error("{path} was ignored: its mode is {mode:04o}, so that others can read it; next: chmod 600 {path}", path = crate::terms::shell_quote(path.as_os_str().as_encoded_bytes()))]
     PassfileIsOpen {
         /// The file.
         path: PathBuf,

@@ -23,6 +23,33 @@ begin
   end loop;
 end $body$;
 
+-- Who works past the functions works past the protocol: nobody changes a table, and nobody reads one, which has whole names of
+-- sessions and hashes of keys. What was granted on views to look at stays.
+do $body$
+declare
+  extra record;
+begin
+  for extra in
+    select c.oid::regclass as relation, a.privilege_type as privilege, a.grantee::regrole as grantee, c.relkind = 'S' as sequence
+      from pg_class c cross join lateral aclexplode(c.relacl) a
+     where c.relnamespace = '@schema@'::regnamespace and a.grantee not in (0, c.relowner)
+       and (c.relkind in ('r', 'p', 'S')
+            or c.relname in ('live', 'history', 'waiting', 'waited', 'chain') and a.privilege_type <> 'SELECT')
+    union
+    select c.oid::regclass, a.privilege_type, a.grantee::regrole, false
+      from pg_class c join pg_attribute k on k.attrelid = c.oid cross join lateral aclexplode(k.attacl) a
+     where c.relnamespace = '@schema@'::regnamespace and a.grantee not in (0, c.relowner) and c.relkind in ('r', 'p') loop
+    execute format('revoke %s on %s %s from %s cascade', extra.privilege,
+                   case when extra.sequence then 'sequence' else 'table' end, extra.relation, extra.grantee);
+  end loop;
+  for extra in
+    select a.privilege_type as privilege, a.grantee::regrole as grantee
+      from pg_namespace n cross join lateral aclexplode(n.nspacl) a
+     where n.nspname = '@name@' and a.grantee not in (0, n.nspowner) and a.privilege_type <> 'USAGE' loop
+    execute format('revoke %s on schema @schema@ from %s cascade', extra.privilege, extra.grantee);
+  end loop;
+end $body$;
+
 grant usage on schema @schema@ to locked_client, locked_reader;
 grant select on @schema@.live, @schema@.history, @schema@.waiting, @schema@.chain to locked_reader;
 

@@ -11,7 +11,7 @@ declare
   above uuid[] := '{}';
   link uuid := within_grant;
 begin
-  while link is not null and link <> all (above) and cardinality(above) < 64 loop
+  while link is not null and link <> all (above) and cardinality(above) < 512 loop
     above := above || link;
     select x.within_grant into link from (
       select l.within_grant from @schema@.leases l where l.grant_id = link and l.within_grant is not null

@@ -65,7 +65,9 @@ impl TlsError {
             Self::File { key, .. } | Self::Content { key, .. } => {
                 format!("correct that file, or name another one in {key}")
             }
-            Self::OpenKey { path, .. } => format!("chmod 600 {}", path.display()),
+            Self::OpenKey { path, .. } => {
+                format!("chmod 600 {}", crate::terms::shell_quote(path.as_os_str().as_encoded_bytes()))
+            }
             Self::NoRoots { .. } | Self::NoSystemRoots => {
                 "name the file of the server's CA: sslrootcert=FILE (or system, for a public authority)".to_owned()
             }
