@@ -6,5 +6,6 @@ mod calls;
 mod ci;
 mod crowd;
 mod edits;
+mod lines;
 mod settings;
 mod start;

@@ -156,13 +156,17 @@ impl Agent {
             timeout,
         };
         let files = match self {
-            Self::Claude => "Edit|Write|MultiEdit|NotebookEdit",
+            Self::Claude => "Edit|Write|MultiEdit|NotebookEdit|mcp__.*",
             // The name that Codex gives its one tool for files; Edit and Write are other names of it.
-            Self::Codex => "apply_patch|Edit|Write",
+            Self::Codex => "apply_patch|Edit|Write|mcp__.*",
+        };
+        let lines = match self {
+            Self::Claude => "Bash|Monitor|PowerShell",
+            Self::Codex => "Bash",
         };
         vec![
             hook("SessionStart", None, 20),
-            hook("PreToolUse", Some("Bash"), WAITS),
+            hook("PreToolUse", Some(lines), WAITS),
             hook("PreToolUse", Some(files), WAITS),
             hook("SessionEnd", None, 20),
         ]

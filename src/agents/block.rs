@@ -69,16 +69,35 @@ fn laid_out(newline: &str) -> String {
     BLOCK.replace('\n', newline)
 }
 
-/// From its first line to its last.
+/// From its first line to its last. Its ends are lines of their own: who writes about them within a line means no block.
 fn find(text: &str, path: &Path) -> Result<Option<Range<usize>>, AgentsError> {
-    let half = |line| Err(AgentsError::HalfBlock { path: path.to_owned(), line });
-    match (text.find(BEGIN), text.rfind(END)) {
-        (None, None) => Ok(None),
-        (Some(begin), Some(end)) if begin < end => Ok(Some(begin..end + END.len())),
-        (Some(_), _) => half(BEGIN),
-        (None, Some(_)) => half(END),
+    let wrong = |line, what| Err(AgentsError::HalfBlock { path: path.to_owned(), line, what });
+    let (mut begun, mut found, mut at) = (None, None, 0);
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        match (line.trim_end(), begun) {
+            (BEGIN, None) if found.is_some() => {
+                return wrong(
+                    number,
+                    "a second block of our rules begins here; what stands between them is nobody's but yours",
+                );
+            }
+            (BEGIN, None) => begun = Some((at, number)),
+            (END, Some((start, _))) => {
+                found = Some(start..at + END.len());
+                begun = None;
+            }
+            (BEGIN, Some(_)) | (END, None) => return wrong(number, ONE_END),
+            _ => {}
+        }
+        at += line.len();
+    }
+    match begun {
+        Some((_, number)) => wrong(number, ONE_END),
+        None => Ok(found),
     }
 }
+
+const ONE_END: &str = "only one end of our block of rules, so nobody can tell how far it goes";
 
 #[cfg(test)]
 mod tests {
@@ -103,8 +122,32 @@ mod tests {
         assert_eq!(look(&old, path).expect("there"), Block::Other);
         assert_eq!(with(&old, path).expect("renewed"), format!("a\n\n{BLOCK}\nb\n"));
         assert_eq!(without(&old, path).expect("taken"), "a\nb\n");
-        for half in [BEGIN, END, "<!-- locked: end -->\n<!-- locked: begin -->"] {
-            assert!(with(half, path).is_err() && without(half, path).is_err() && look(half, path).is_err());
+    }
+
+    /// What people have written around it, and about it, is theirs.
+    #[test]
+    fn only_lines_of_their_own_are_its_ends_and_two_blocks_are_nobodys_guess() {
+        let path = Path::new("AGENTS.md");
+        let quoted = format!("`{BEGIN}` begins it.\n\nMINE\n\n{BEGIN} so\n  {END}\nand `{END}` ends it.\n");
+        assert_eq!(look(&quoted, path).expect("none"), Block::Absent);
+        let once = with(&quoted, path).expect("put");
+        assert!(once.starts_with(&quoted));
+        assert_eq!(without(&once, path).expect("taken"), quoted);
+        let two = format!("{BLOCK}\n\nMINE\n\n{BLOCK}\n");
+        let second = BLOCK.lines().count() + 4;
+        for (text, line) in [
+            (BEGIN.to_owned(), 1),
+            (format!("a\n{END}\n"), 2),
+            (format!("{END}\n{BEGIN}\n"), 1),
+            (format!("{BEGIN}\na\n{BEGIN}\n{END}\n"), 3),
+            (format!("{BLOCK}\n{END}\n"), BLOCK.lines().count() + 1),
+            (format!("a\n{BEGIN}\r\nMINE\r\n"), 2),
+            (two, second),
+        ] {
+            for refused in [with(&text, path), without(&text, path), look(&text, path).map(|_| String::new())] {
+                let said = refused.expect_err(&text).to_string();
+                assert!(said.starts_with(&format!("\"AGENTS.md\":{line}: ")), "{said}");
+            }
         }
     }
 }

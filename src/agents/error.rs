@@ -33,13 +33,15 @@ pub enum AgentsError {
         /// What is wrong.
         what: String,
     },
-    /// Our block has lost one of its ends.
-    #[error("{path:?} has only one end of our block of rules ({line:?}), so nobody can tell how far it goes")]
+    /// Our block has lost one of its ends, or stands there twice.
+    #[error("{path:?}:{line}: {what}")]
     HalfBlock {
         /// The file.
         path: PathBuf,
-        /// The end that is there.
-        line: &'static str,
+        /// The line of the end that cannot be understood, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
     },
     /// It is no text.
     #[error("{path:?} is not UTF-8")]
@@ -81,7 +83,7 @@ impl AgentsError {
         match self {
             Self::NoHome { variable } => format!("export HOME, or {variable}"),
             Self::NotJson { .. } | Self::Shape { .. } => "mend the file; it was left as it is".to_owned(),
-            Self::HalfBlock { .. } => "take the rest of the block out of the file".to_owned(),
+            Self::HalfBlock { .. } => "take that line out of the file, or the block around it".to_owned(),
             Self::NotText { .. } | Self::Dangling { .. } => "look at the file; it was left as it is".to_owned(),
             Self::Changed { .. } => "try again".to_owned(),
             Self::Failed { .. } => "make the file and its directory writable for you".to_owned(),

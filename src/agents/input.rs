@@ -3,7 +3,8 @@
 //! Claude Code, "Hook input": `session_id`, `cwd`, `hook_event_name`, and before a tool is used `tool_name` and
 //! `tool_input` (`Bash`: `command`; `Write`: `file_path`, `content`; `Edit`: `file_path`, `new_string`; `MultiEdit`:
 //! `file_path`, `edits`; `NotebookEdit`: `notebook_path`, `new_source`). Codex has the same, and for files one tool,
-//! `apply_patch`, with the patch in `command`. Fields that are not named here are not looked at.
+//! `apply_patch`, with the patch in `command`. Of other tools a `command` is taken for a line, and a path with a content for a
+//! write (`Monitor`, `PowerShell`, servers of tools that write files). Fields that are not named here are not looked at.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -151,6 +152,37 @@ fn about(tool: &str, input: &Value) -> Result<Event, NoCall> {
                 Ok(Event::Files(tool.to_owned(), files))
             }
         }
-        _ => Ok(Event::Other),
+        _ => Ok(unknown(tool, input)),
     }
 }
+
+/// A tool that nobody has described to us (a server of tools, one that is to come): a line that it is told is one for a shell,
+/// and who is told a path and a content writes.
+fn unknown(tool: &str, input: &Value) -> Event {
+    let text = |key: &&str| input.get(*key).and_then(Value::as_str);
+    if let Some(line) = text(&"command") {
+        return Event::Command(line.to_owned());
+    }
+    let brings = WHOLES.iter().find_map(text).map(|text| Brings::Whole(text.to_owned()));
+    let part = || PARTS.iter().any(|key| input.get(key).is_some()).then(|| Brings::Part(String::new()));
+    let moved = || ["destination", "new_path"].iter().find_map(text);
+    let path = ["file_path", "path", "filename", "file"].iter().find_map(text);
+    let touches: Vec<Touch> = match (brings.or_else(part), path, moved()) {
+        (Some(brings), Some(path), _) => vec![Touch { path: path.into(), brings }],
+        (None, _, Some(to)) => {
+            let from = ["source", "old_path"]
+                .iter()
+                .find_map(text)
+                .map(|from| Touch { path: from.into(), brings: Brings::Nothing });
+            from.into_iter().chain([Touch { path: to.into(), brings: Brings::Part(String::new()) }]).collect()
+        }
+        _ => Vec::new(),
+    };
+    if touches.is_empty() { Event::Other } else { Event::Files(tool.to_owned(), touches) }
+}
+
+/// By these names tools are told all of a file…
+const WHOLES: [&str; 4] = ["content", "contents", "file_text", "text"];
+
+/// …and by these what is changed in it.
+const PARTS: [&str; 6] = ["edits", "new_string", "new_str", "newText", "insert_text", "patch"];

@@ -13,6 +13,7 @@
 
 mod agent;
 mod answer;
+mod before;
 mod block;
 mod document;
 mod edit;
@@ -30,4 +31,8 @@ pub use block::BLOCK;
 pub use error::AgentsError;
 pub use input::{Brings, Call, Event, NoCall, Touch};
 pub use install::{Done, Standing, install, remove, standing};
-pub use record::{Exported, Unread, exported, forget_export, forget_unread, note_export, note_unread, unread};
+pub use patch::files as files_of_patch;
+pub use record::{
+    Exported, Unread, Written, exported, forget_export, forget_unread, note_export, note_unread, note_written, unread,
+    written,
+};

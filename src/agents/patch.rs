@@ -7,10 +7,11 @@
 use super::input::{Brings, Touch};
 
 /// The files of a patch, in its order. What stands before the first header is nobody's.
-pub(super) fn files(patch: &str) -> Vec<Touch> {
+pub fn files(patch: &str) -> Vec<Touch> {
     let mut files: Vec<Touch> = Vec::new();
     for line in patch.lines() {
-        let header = |word: &str| line.trim_end().strip_prefix(word).map(|path| path.trim().into());
+        // Codex reads headers without the blanks around them.
+        let header = |word: &str| line.trim().strip_prefix(word).map(|path| path.trim().into());
         let touch = |path, brings| Touch { path, brings };
         if let Some(path) = header("*** Add File:") {
             files.push(touch(path, Brings::Whole(String::new())));
@@ -38,8 +39,8 @@ mod tests {
 
     #[test]
     fn every_file_of_a_patch_is_told_with_what_comes_into_it() {
-        let patch = "*** Begin Patch\n*** Add File: a/new.txt\n+one\n+two\n*** Update File: b.txt\n@@ fn x\n-old\n+new\n*** \
-                     Update File: c.txt\n*** Move to: d.txt\n@@\n+moved\n*** Delete File: e.txt\n*** End Patch\n";
+        let patch = "*** Begin Patch\n*** Add File: a/new.txt\n+one\n+two\n  *** Update File: b.txt \n@@ fn x\n-old\n+new\n*** \
+                     Update File: c.txt\n*** Move to: d.txt\n@@\n+moved\n *** Delete File:  e.txt\n*** End Patch\n";
         let files: Vec<(String, Option<String>)> = files(patch)
             .into_iter()
             .map(|touch| {

@@ -3,6 +3,7 @@
 //! nothing that anybody waits for: what cannot be kept is not kept.
 #![forbid(unsafe_code)]
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::state::StateDir;
-use crate::terms::SessionId;
+use crate::terms::{Resource, SessionId};
 
 use super::NoCall;
 
@@ -56,21 +57,54 @@ pub fn forget_unread(state: &StateDir) -> std::io::Result<()> {
     std::fs::remove_file(state.path().join(PLACE).join(UNREAD))
 }
 
-/// The shims that a session's commands find first.
+/// What a session's commands were told at its start: which session they are of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exported {
-    /// Their folder.
-    pub shims: PathBuf,
+    /// The folder of the shims that they find first; none where there are none.
+    pub shims: Option<PathBuf>,
 }
 
 fn of(session: SessionId) -> String {
     format!("{}.json", session.whole())
 }
 
-/// Notes that the commands of this session find the shims in this folder first.
-pub fn note_export(state: &StateDir, session: SessionId, shims: &Path) {
+/// Notes that the commands of this session know it, and find the shims in this folder first.
+pub fn note_export(state: &StateDir, session: SessionId, shims: Option<&Path>) {
     forget_old(state);
-    keep(state, &of(session), &Exported { shims: shims.to_owned() });
+    keep(state, &of(session), &Exported { shims: shims.map(Path::to_owned) });
+}
+
+/// A file that a session has been let write as plaintext, under the lease on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The lease.
+    pub resource: Resource,
+    /// The file.
+    pub path: PathBuf,
+}
+
+fn written_of(session: SessionId) -> String {
+    format!("{}.written", session.whole())
+}
+
+/// Notes it. Several tools of one session may be used at once, so it is appended.
+pub fn note_written(state: &StateDir, session: SessionId, written: &Written) {
+    if self::written(state, session).contains(written) {
+        return;
+    }
+    let (Ok(directory), Ok(mut line)) = (state.below(PLACE), serde_json::to_string(written)) else { return };
+    let _as_owner = state.as_owner();
+    line.push('\n');
+    let file = OpenOptions::new().append(true).create(true).open(directory.join(written_of(session)));
+    let _nobody_waits_for_it = file.and_then(|mut file| file.write_all(line.as_bytes()));
+}
+
+/// The files that were noted of this session.
+#[must_use]
+pub fn written(state: &StateDir, session: SessionId) -> Vec<Written> {
+    let _as_owner = state.as_owner();
+    let text = std::fs::read_to_string(state.path().join(PLACE).join(written_of(session))).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 fn keep(state: &StateDir, name: &str, what: &impl Serialize) {
@@ -95,7 +129,9 @@ pub fn exported(state: &StateDir, session: SessionId) -> Option<Exported> {
 /// Forgets it: the session has ended.
 pub fn forget_export(state: &StateDir, session: SessionId) {
     let _as_owner = state.as_owner();
-    let _there_may_be_none = std::fs::remove_file(state.path().join(PLACE).join(of(session)));
+    for name in [of(session), written_of(session)] {
+        let _there_may_be_none = std::fs::remove_file(state.path().join(PLACE).join(name));
+    }
 }
 
 fn forget_old(state: &StateDir) {

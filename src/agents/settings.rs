@@ -138,11 +138,22 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The word by which a command that we have put there calls `locked`, wherever that was then; none: it is not ours.
+/// The word by which a command that we have put there calls `locked`, wherever that was then; none: it is not ours. A line that
+/// does more than ours ever did is somebody's own.
 pub(super) fn called(command: &str) -> Option<&str> {
     let rest = [" agents check", " agents check codex"].iter().find_map(|end| command.strip_suffix(end))?;
-    let quoted = rest.starts_with('\'') && rest.ends_with('\'') && rest.len() > 1;
-    let word = if quoted { &rest[1..rest.len() - 1] } else { rest.rsplit(' ').next().unwrap_or(rest) };
+    let word = match rest.strip_prefix("! command -v ") {
+        Some(guarded) => guarded.split_once(" >/dev/null || ").filter(|(there, word)| there == word)?.1,
+        None => rest,
+    };
+    let quoted = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%,:=~".contains(&byte) || !byte.is_ascii();
+    let word = match quoted {
+        Some(quoted) if quoted.replace("'\\''", "").contains('\'') => return None,
+        Some(quoted) => quoted,
+        None if word.bytes().all(is_plain) => word,
+        None => return None,
+    };
     crate::program::is_our_name(Path::new(word).file_name()?).then_some(word)
 }
 
@@ -169,4 +180,28 @@ pub(super) fn is_whole(agent: Agent, there: &[Hook]) -> bool {
         plain
     };
     plain(there) == plain(&agent.hooks(Level::Project, "locked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_ours_if_it_is_all_that_we_write() {
+        for (command, word) in [
+            ("locked agents check", Some("locked")),
+            ("/opt/x/locked agents check codex", Some("/opt/x/locked")),
+            ("'/an old/locked' agents check", Some("/an old/locked")),
+            ("! command -v locked >/dev/null || locked agents check", Some("locked")),
+            ("./guard.sh && locked agents check", None),
+            ("./guard.sh;locked agents check", None),
+            ("'x' && 'locked' agents check", None),
+            ("A=1 locked agents check", None),
+            ("! command -v other >/dev/null || locked agents check", None),
+            ("locked agents check && more", None),
+            ("mine agents check", None),
+        ] {
+            assert_eq!(called(command), word, "{command}");
+        }
+    }
 }

@@ -64,6 +64,30 @@ pub fn left_bad(file: &str, lease: &LeaseView) -> Refusal {
     }
 }
 
+/// A command writes what only run time knows, and nothing stands in front of it that would take the lease then.
+#[must_use]
+pub fn nameless(operation: &str, line: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("what {operation} writes only run time knows, and nothing would take the lease on it then"),
+        why: "called like this, no shim of locked stands in front of it; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: format!("{line} …, the rest of the command as it was"),
+    }
+}
+
+/// The shell would open a SOPS file for a command, and which one only run time knows.
+#[must_use]
+pub fn opened_blindly() -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: "the shell would write into a SOPS file whose name only run time knows".to_owned(),
+        why: "a redirection is done before locked could take the lease; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: "name the file in the line itself, or let sops write it: locked sops encrypt --output FILE".to_owned(),
+    }
+}
+
 /// A command would lock something, and nothing stands in front of it that would take the lease. `operation` has no values
 /// of arguments, and `line` is the beginning of the line as it should be.
 #[must_use]

@@ -10,7 +10,7 @@ mod time;
 mod waiting;
 mod word;
 
-pub use agent::{ByHand, by_hand, left_bad, unseen};
+pub use agent::{ByHand, by_hand, left_bad, nameless, opened_blindly, unseen};
 pub use refusal::{NAMELESS, Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
 pub use sandbox::{Sandbox, in_sandbox};

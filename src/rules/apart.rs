@@ -2,12 +2,15 @@
 #![forbid(unsafe_code)]
 
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::step::{Caller, Step};
-use super::{Book, Classification, Command, one, unfold};
+use super::{Book, Classification, Command, Stdout, one, unfold};
 
 /// One command of a line.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Part {
     /// How it is called.
     pub caller: Caller,
@@ -15,6 +18,23 @@ pub struct Part {
     pub under: Vec<Caller>,
     /// What it alone would change.
     pub class: Classification,
+    /// Its words behind the program.
+    pub args: Vec<OsString>,
+    /// Its directory.
+    pub cwd: PathBuf,
+    /// What it reads from standard input, where the line says it.
+    pub input: Option<Rc<[u8]>>,
+    /// Files of this machine that its shell opens for it before anybody else sees it, absolute.
+    pub redirected: Vec<PathBuf>,
+    /// The one of them that it prints to.
+    pub stdout: Option<Stdout>,
+}
+
+/// Words and texts may be secrets: they are counted, not shown.
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("caller", &self.caller).field("args", &self.args.len()).finish_non_exhaustive()
+    }
 }
 
 /// Takes a line apart, by the same rules as [`classify`](super::classify). Launchers are parts of their own, which want
@@ -28,14 +48,26 @@ pub fn apart(command: &Command<'_>, book: &Book) -> Vec<Part> {
         if class.operation.is_empty() {
             class.operation = step.shown();
         }
-        Part { caller: step.caller(), under: step.under.to_vec(), class }
+        // What another host or a container opens is none of this machine's.
+        let here = || step.redirected.iter().filter(|_| step.host.is_none() && !step.inside);
+        let stdout = here().rfind(|file| file.is_stdout);
+        Part {
+            caller: step.caller(),
+            under: step.under.to_vec(),
+            class,
+            args: step.args.to_vec(),
+            cwd: step.cwd.clone(),
+            input: step.input.clone(),
+            redirected: here().map(|file| step.path(&file.path)).collect(),
+            stdout: stdout.map(|file| Stdout { path: step.path(&file.path), append: file.append }),
+        }
     };
     steps.iter().map(part).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
     use std::path::Path;
 
     use super::*;

@@ -61,6 +61,8 @@ pub struct Classification {
     pub notes: Vec<String>,
     /// A rule wants the name of a secret, and the line does not say it.
     pub asks: bool,
+    /// A rule decided, and the name of what it is about only run time knows: nothing is held for that here.
+    pub unnamed: bool,
     /// What it decrypts, where plaintext comes out of it.
     pub decrypted: Vec<Decrypted>,
     /// One sentence for `explain`: why it locks or passes.

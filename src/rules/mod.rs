@@ -40,7 +40,7 @@ pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::{Said, Set};
 pub use sops::{LineEnds, hint, types};
 pub use sql::{bare_sql, included};
-pub use step::{Caller, STDIN, is_known};
+pub use step::{Caller, STDIN, below_nowhere, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};
 
 use std::collections::HashSet;
@@ -116,6 +116,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
             class.operation = operation;
         }
     }
+    class.unnamed |= wants.unnamed;
     if wants.unnamed {
         class
             .notes

@@ -32,6 +32,12 @@ pub(super) fn nowhere() -> PathBuf {
     PathBuf::from(format!("/{}", char::from(UNKNOWN)))
 }
 
+/// What is known of a path in a directory that only run time knows (`cd "$(…)" && sops set x.yaml`): the path from there.
+#[must_use]
+pub fn below_nowhere(path: &Path) -> Option<&Path> {
+    path.strip_prefix(nowhere()).ok().filter(|below| is_known(below.as_os_str()))
+}
+
 /// A simple command: a program with its arguments, and where it runs.
 #[derive(Clone)]
 pub(super) struct Step<'a> {

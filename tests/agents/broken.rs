@@ -73,8 +73,22 @@ fn settings_that_cannot_be_followed_stop_only_what_would_lock() {
     bench.write(".locked.toml", "wait = nonsense\n");
     assert_eq!(bench.passes(1, "Bash", &json!({"command": "ls"})), "");
     assert_eq!(bench.passes(1, "Edit", &json!({"file_path": bench.path("readme.md"), "new_string": "x"})), "");
-    let why = bench.denied(1, "Bash", &json!({"command": "sops rotate -i secrets/x.yaml"}));
-    assert!(why.contains(".locked.toml"), "{why}");
+    for broken in ["wait = nonsense\n", "broken = = 1\n", "[[zone]\n"] {
+        bench.write(".locked.toml", broken);
+        for file in [".locked.toml", "readme.md", "db/roles.sql"] {
+            bench.passes(1, "Edit", &json!({"file_path": bench.path(file), "new_string": "x"}));
+            bench.passes(1, "Write", &json!({"file_path": bench.path(file), "content": "x"}));
+        }
+        for line in ["sed -i s/broken.*// .locked.toml", "echo x > notes.txt", "cargo test"] {
+            bench.passes(1, "Bash", &json!({"command": line}));
+        }
+        for line in ["sops rotate -i secrets/x.yaml", "echo x > secrets/x.yaml", "cp readme.md secrets/new.yaml"] {
+            let why = bench.denied(1, "Bash", &json!({"command": line}));
+            assert!(why.contains(".locked.toml"), "{line}: {why}");
+        }
+        let why = bench.denied(1, "Write", &json!({"file_path": bench.path("secrets/new.yaml"), "content": "x"}));
+        assert!(why.contains(".locked.toml"), "{why}");
+    }
     let said = says(bench.locked().args(["agents", "check", "nobody"]), 64);
     assert!(said.contains("nobody"), "{said}");
 }

@@ -26,7 +26,11 @@ fn plaintext_is_edited_by_the_session_that_opened_it_and_by_nobody_else() {
     bench.end(1);
     let held = bench.world.status();
     assert_eq!(held.iter().map(|it| &it["resource"]).collect::<Vec<_>>(), ["sops:x"], "an open edit is not given back");
-    ends(bench.locked_by(1).args(["sops", "encrypt", "-i", "secrets/x.yaml"]), 0);
+    assert_eq!(held[0]["state"], "quarantined", "nobody is left who would close it");
+    assert!(bench.denied(2, "Edit", &edit).starts_with("QUARANTINED: secrets/x.yaml: "));
+    let mut sops = bench.command("sops");
+    ends(sops.args(["encrypt", "-i", "secrets/x.yaml"]), 0);
+    ends(bench.locked_by(2).args(["restore", "--accept", "secrets/x.yaml"]), 0);
     assert_eq!(bench.world.decrypted(&bench.path("secrets/x.yaml"), "yaml"), "A: three\nB: two\n");
     assert!(bench.denied(1, "Edit", &edit).contains("is encrypted"));
     assert!(bench.world.status().is_empty());
@@ -171,7 +175,20 @@ fn a_file_of_another_repository_is_judged_by_that_ones_settings() {
     let edit = json!({"file_path": bench.path("secrets/x.yaml"), "new_string": "x"});
     let why = super::bench::denial(&ask("Edit", &edit));
     let root = bench.root().display().to_string();
-    assert!(why.contains(&format!("next:  in {root}: locked sops set secrets/x.yaml ")), "{why}");
+    assert!(why.contains(&format!("next:  cd {root} && locked sops set secrets/x.yaml ")), "{why}");
+    // Each step can be pasted as it is, and after it the write is let through.
+    let write = json!({"file_path": bench.path("secrets/new.yaml"), "content": "A: 1\n"});
+    let why = super::bench::denial(&ask("Write", &write));
+    let step =
+        why.lines().last().and_then(|line| line.strip_prefix("next:  ")).and_then(|next| next.split(", ").next());
+    let locked = env!("CARGO_BIN_EXE_locked");
+    let mut command = bench.command("sh");
+    command.args(["-c", &step.expect("a step").replace("&& locked", &format!("&& {locked}"))]).current_dir(&other);
+    ends(command.env("CLAUDE_CODE_SESSION_ID", uuid(1)), 0);
+    let mut call = bench.call(1, "PreToolUse", "Write", &write);
+    call["cwd"] = json!(other);
+    assert_eq!(bench.says_of(bench.locked().args(["agents", "check"]), call.to_string().as_bytes()), None);
+    bench.end(1);
     let zone = json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"});
     assert!(ask("Edit", &zone)["additionalContext"].as_str().is_some_and(|told| told.contains("zone:DB_GRANTS")));
     assert_eq!(bench.world.status()[0]["scope"], "host/infra");
@@ -205,4 +222,53 @@ fn a_zone_that_asks_is_held_as_one_that_asks() {
     bench.write(".locked.toml", "[[zone]]\nname = \"CRON\"\npaths = [\"cron.d/*\"]\nstale = \"ask\"\n");
     bench.passes(1, "Write", &json!({"file_path": bench.path("cron.d/x"), "content": "y"}));
     assert_eq!(bench.world.status()[0]["ask"], true);
+}
+
+/// What is acquired, written and never encrypted is plaintext that nobody answers for any more.
+#[test]
+fn plaintext_that_a_session_leaves_behind_is_quarantined() {
+    for by_shell in [false, true] {
+        let bench = Bench::new();
+        ends(bench.locked_by(1).args(["acquire", "sops:new"]), 0);
+        let path = bench.path("secrets/new.yaml");
+        let said = match by_shell {
+            false => bench.passes(1, "Write", &json!({"file_path": path, "content": "A: 1\n"})),
+            true => bench.passes(1, "Bash", &json!({"command": "echo 'A: 1' > secrets/new.yaml"})),
+        };
+        assert_eq!(said, "");
+        bench.write("secrets/new.yaml", "A: 1\n");
+        bench.end(1);
+        let held = bench.world.status();
+        assert_eq!((&held[0]["resource"], &held[0]["state"]), (&json!("sops:new"), &json!("quarantined")), "{held:?}");
+        assert!(bench.denied(2, "Edit", &json!({"file_path": path, "new_string": "x"})).starts_with("QUARANTINED: "));
+    }
+    // What is encrypted by then, or gone, is given back.
+    let bench = Bench::new();
+    for content in [None, Some(bench.read("secrets/x.yaml"))] {
+        ends(bench.locked_by(1).args(["acquire", "sops:new"]), 0);
+        bench.passes(1, "Write", &json!({"file_path": bench.path("secrets/new.yaml"), "content": "A: 1\n"}));
+        bench.write("secrets/new.yaml", "A: 1\n");
+        match content {
+            Some(content) => bench.write("secrets/new.yaml", &content),
+            None => fs::remove_file(bench.path("secrets/new.yaml")).expect("removed"),
+        }
+        bench.end(1);
+        assert!(bench.world.status().is_empty());
+    }
+}
+
+/// A hook waits as long as it is told to.
+#[test]
+fn the_wait_of_the_agents_environment_counts() {
+    let bench = Bench::new();
+    let edit = json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"});
+    bench.passes(1, "Edit", &edit);
+    let call = bench.call(2, "PreToolUse", "Edit", &edit).to_string();
+    for around in [("LOCKED_WAIT", "50ms"), ("LOCKED_NO_WAIT", "1")] {
+        let mut command = bench.locked();
+        command.args(["agents", "check"]).envs([around]);
+        let began = std::time::Instant::now();
+        super::bench::denial(&bench.says_of(&mut command, call.as_bytes()).expect("denied"));
+        assert!(began.elapsed().as_secs() < 25, "{around:?}: it waited for the ready time");
+    }
 }

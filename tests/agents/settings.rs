@@ -40,8 +40,12 @@ fn hooks(content: &str) -> Vec<String> {
     found
 }
 
-const WHOLE: [&str; 4] =
-    ["PreToolUse Bash", "PreToolUse Edit|Write|MultiEdit|NotebookEdit", "SessionEnd ", "SessionStart "];
+const WHOLE: [&str; 4] = [
+    "PreToolUse Bash|Monitor|PowerShell",
+    "PreToolUse Edit|Write|MultiEdit|NotebookEdit|mcp__.*",
+    "SessionEnd ",
+    "SessionStart ",
+];
 
 #[test]
 fn settings_are_merged_once_and_come_back_byte_for_byte() {
@@ -116,6 +120,7 @@ fn files_that_are_ours_alone_go_away_and_links_and_modes_stay() {
     let real = world.root().join("dotfiles.json");
     fs::write(&real, "{\n  \"a\": 1\n}\n").expect("written");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("mode");
+    fs::create_dir_all(settings(&world).parent().expect("parent")).expect("directory");
     std::os::unix::fs::symlink("../../dotfiles.json", settings(&world)).expect("linked");
     ends(world.locked().args(["agents", "install", "claude"]), 0);
     assert!(fs::symlink_metadata(settings(&world)).expect("there").is_symlink());
@@ -157,7 +162,7 @@ fn a_project_has_files_of_its_own_and_status_tells_of_all() {
     let settings: Value =
         serde_json::from_slice(&fs::read(world.work().join(".codex/hooks.json")).expect("hooks")).expect("JSON");
     let command = &settings["hooks"]["PreToolUse"][1];
-    assert_eq!(command["matcher"], "apply_patch|Edit|Write");
+    assert_eq!(command["matcher"], "apply_patch|Edit|Write|mcp__.*");
     // What is committed is right everywhere, and says nothing where there is no `locked`.
     let line = command["hooks"][0]["command"].as_str().expect("a command");
     assert_eq!(line, "! command -v locked >/dev/null || locked agents check codex");
@@ -208,5 +213,82 @@ fn without_a_name_those_are_told_that_are_here() {
     assert!(moved.join("settings.json").exists() && world.root().join("home/.codex/hooks.json").exists());
     let half = world.root().join("home/.codex/AGENTS.md");
     fs::write(&half, "<!-- locked: begin -->\nours?\n").expect("written");
-    assert!(says(world.locked().args(["agents", "remove", "codex"]), 78).contains("only one end of our block"));
+    assert!(
+        says(world.locked().args(["agents", "remove", "codex"]), 78)
+            .contains("AGENTS.md\":1: only one end of our block")
+    );
+}
+
+/// What was there before stays, be it ever so empty; what was not goes away, with the directory that was made for it.
+#[test]
+fn the_end_is_as_the_beginning() {
+    for before in ["", "{}", "{}\n", "{ }\n", "{\"hooks\": {}}", "{\n  \"hooks\": {\n    \"PreToolUse\": []\n  }\n}\n"]
+    {
+        let world = World::in_memory();
+        put(&world, before);
+        let told = world.root().join("home/.claude/CLAUDE.md");
+        fs::write(&told, "").expect("written");
+        ends(world.locked().args(["agents", "install", "claude"]), 0);
+        ends(world.locked().args(["agents", "install", "claude"]), 0);
+        ends(world.locked().args(["agents", "remove", "claude"]), 0);
+        assert_eq!(fs::read_to_string(settings(&world)).expect("there"), before, "{before:?}");
+        assert_eq!(fs::read_to_string(&told).expect("there"), "");
+    }
+    let world = World::in_memory();
+    ends(world.locked().args(["agents", "install", "claude"]), 0);
+    ends(world.locked().args(["agents", "remove", "claude"]), 0);
+    assert!(!world.root().join("home/.claude").exists(), "it was made for it");
+    // What somebody has made in the meantime stays, and so does what a link leads to.
+    ends(world.locked().args(["agents", "install", "claude"]), 0);
+    let real = world.root().join("dotfiles.json");
+    fs::rename(settings(&world), &real).expect("moved");
+    std::os::unix::fs::symlink("../../dotfiles.json", settings(&world)).expect("linked");
+    fs::write(world.root().join("home/.claude/CLAUDE.md"), "MINE\n").expect("written");
+    ends(world.locked().args(["agents", "remove", "claude"]), 0);
+    assert_eq!(fs::read_to_string(&real).expect("there"), "{}\n");
+    assert_eq!(fs::read_to_string(world.root().join("home/.claude/CLAUDE.md")).expect("there"), "MINE\n");
+    assert!(settings(&world).is_symlink());
+}
+
+#[test]
+fn what_somebody_has_written_himself_is_not_ours() {
+    let world = World::in_memory();
+    let own = "{\"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"./guard.sh && locked agents check\"}]}]}}";
+    put(&world, own);
+    let rules = world.root().join("home/.claude/CLAUDE.md");
+    let text = "The block begins with `<!-- locked: begin -->`.\n\nMINE\n\nand ends with `<!-- locked: end -->`.\n";
+    fs::write(&rules, text).expect("written");
+    ends(world.locked().args(["agents", "install", "claude"]), 0);
+    assert!(fs::read_to_string(settings(&world)).expect("settings").contains("./guard.sh"));
+    ends(world.locked().args(["agents", "remove", "claude"]), 0);
+    assert_eq!(fs::read_to_string(settings(&world)).expect("settings"), own);
+    assert_eq!(fs::read_to_string(&rules).expect("rules"), text);
+    let printed = text_of_block(&world);
+    let two = format!("{printed}\nMINE\n\n{printed}");
+    fs::write(&rules, &two).expect("written");
+    for verb in ["install", "remove"] {
+        let said = says(world.locked().args(["agents", verb, "claude"]), 78);
+        assert!(said.contains("CLAUDE.md\":") && said.contains("a second block"), "{said}");
+        assert_eq!(fs::read_to_string(&rules).expect("rules"), two);
+        assert_eq!(fs::read_to_string(settings(&world)).expect("settings"), own, "neither or both");
+    }
+}
+
+fn text_of_block(world: &World) -> String {
+    text(&ends(world.locked().args(["agents", "install", "print"]), 0).stdout)
+}
+
+#[test]
+fn several_at_once_are_one() {
+    let world = World::in_memory();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| ends(world.locked().args(["agents", "install", "claude"]), 0));
+        }
+    });
+    assert_eq!(hooks(&fs::read_to_string(settings(&world)).expect("settings")), WHOLE);
+    let rules = fs::read_to_string(world.root().join("home/.claude/CLAUDE.md")).expect("rules");
+    assert_eq!(rules, text_of_block(&world));
+    ends(world.locked().args(["agents", "remove", "claude"]), 0);
+    assert!(!world.root().join("home/.claude").exists());
 }

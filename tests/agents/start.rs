@@ -53,9 +53,9 @@ fn an_agent_below_another_one_is_another_session() {
     let around = [(session.0, session.1.as_str()), (of.0, of.1.as_str())];
     let (_, below) = start(&bench, 2, &around);
     assert_eq!(variable(&bench, &below, "LOCKED_SESSION"), uuid(2));
-    // One that a person has named keeps its name.
-    let (_, named) = start(&bench, 3, &[("LOCKED_SESSION", &uuid(7))]);
-    assert_eq!(variable(&bench, &named, "LOCKED_SESSION"), uuid(7));
+    // Whatever somebody has exported around it.
+    let (_, named) = start(&bench, 3, &[("LOCKED_SESSION", &uuid(7)), ("P24_ENV_LOCK_SESSION_ID", &uuid(8))]);
+    assert_eq!(variable(&bench, &named, "LOCKED_SESSION"), uuid(3));
     let edit = json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"});
     bench.passes(1, "Edit", &edit);
     let mut command = bench.locked();
@@ -107,4 +107,87 @@ fn where_a_shim_stands_in_front_the_line_passes_and_no_lease_is_taken() {
     bench.end(1);
     let noted = fs::read_dir(bench.world.state().join("agents")).expect("notes").count();
     assert_eq!(noted, 0, "the end forgets it");
+}
+
+/// Two `session_id`s are two sessions, whatever they inherit, and the end of one ends nothing of the other's or of who is around
+/// both.
+#[test]
+fn the_end_of_one_session_is_nobody_elses() {
+    let bench = Bench::new();
+    bench.hurry();
+    let edit = json!({"file_path": bench.path("db/roles.sql"), "new_string": "x"});
+    let patch = json!({"command": "*** Begin Patch\n*** Update File: db/roles.sql\n@@\n-a\n+b\n*** End Patch\n"});
+    let (claude, codex): ([&str; 2], [&str; 3]) = (["agents", "check"], ["agents", "check", "codex"]);
+    let outer = uuid(9);
+    for (name, args, tool, input, around) in [
+        ("a person's variable", &claude[..], "Edit", &edit, vec![("LOCKED_SESSION", &outer)]),
+        (
+            "below another agent",
+            &claude[..],
+            "Edit",
+            &edit,
+            vec![("LOCKED_SESSION", &outer), ("LOCKED_AGENT_SESSION", &outer)],
+        ),
+        ("Codex below Claude", &codex[..], "apply_patch", &patch, vec![("CLAUDE_CODE_SESSION_ID", &outer)]),
+        (
+            "Codex below Claude that was told its session",
+            &codex[..],
+            "apply_patch",
+            &patch,
+            vec![("CLAUDE_CODE_SESSION_ID", &outer), ("LOCKED_SESSION", &outer), ("LOCKED_AGENT_SESSION", &outer)],
+        ),
+    ] {
+        let mut command = bench.locked();
+        ends(command.args(["acquire", "server:web-1"]).env("LOCKED_SESSION", &outer), 0);
+        let says = |agent: u32, event: &str, tool: &str, input: &Value| {
+            let mut command = bench.locked();
+            command.args(args).envs(around.iter().copied());
+            bench.says_of(&mut command, bench.call(agent, event, tool, input).to_string().as_bytes())
+        };
+        assert!(says(1, "PreToolUse", tool, input).is_some_and(|told| told["permissionDecision"].is_null()), "{name}");
+        assert!(
+            super::bench::denial(&says(2, "PreToolUse", tool, input).expect(name)).starts_with("BLOCKED: "),
+            "{name}"
+        );
+        for (agent, left) in [(2, 2), (1, 1)] {
+            assert_eq!(says(agent, "SessionEnd", "", &Value::Null), None);
+            assert_eq!(bench.world.status().len(), left, "{name}: after the end of {agent}");
+        }
+        // Who is told no session ends none.
+        let end = json!({"cwd": bench.root(), "hook_event_name": "SessionEnd"}).to_string();
+        let mut command = bench.locked();
+        command.args(args).env("LOCKED_SESSION", &outer);
+        assert_eq!(bench.says_of(&mut command, end.as_bytes()), None);
+        assert_eq!(bench.world.status().len(), 1, "{name}");
+        let mut command = bench.locked();
+        ends(command.args(["release", "server:web-1"]).env("LOCKED_SESSION", &outer), 0);
+    }
+}
+
+/// What the commands of an agent hold under the session that they inherit is the agent's: it is not denied its own open edit.
+#[test]
+fn what_its_commands_hold_the_agent_holds() {
+    let bench = Bench::new();
+    let outer = uuid(9);
+    let mut command = bench.locked();
+    ends(command.args(["sops", "decrypt", "-i", "secrets/x.yaml"]).env("LOCKED_SESSION", &outer), 0);
+    let edit = json!({"file_path": bench.path("secrets/x.yaml"), "new_string": "x"});
+    let call = bench.call(1, "PreToolUse", "Edit", &edit).to_string();
+    let mut command = bench.locked();
+    command.args(["agents", "check"]).env("LOCKED_SESSION", &outer);
+    assert_eq!(bench.says_of(&mut command, call.as_bytes()), None);
+    // One whose commands were told their own session at its start has nothing to do with it.
+    start(&bench, 1, &[("LOCKED_SESSION", &outer)]);
+    let mut command = bench.locked();
+    command.args(["agents", "check"]).env("LOCKED_SESSION", &outer);
+    super::bench::denial(&bench.says_of(&mut command, call.as_bytes()).expect("denied"));
+}
+
+#[test]
+fn a_file_of_variables_that_lacks_its_end_gets_it() {
+    let bench = Bench::new();
+    fs::write(bench.world.root().join("env-1"), "export FOO=1").expect("written");
+    let (_, file) = start(&bench, 1, &[]);
+    assert_eq!(variable(&bench, &file, "FOO"), "1");
+    assert_eq!(variable(&bench, &file, "LOCKED_SESSION"), uuid(1));
 }

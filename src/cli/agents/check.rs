@@ -69,7 +69,7 @@ fn answered(context: &Context, options: &RunOptions, call: &Call) -> Result<Opti
     let judgement = match &call.event {
         Event::Start => return start::start(context, call).map(|text| Some(Answer::Start(text))),
         Event::End => {
-            start::end(context, options)?;
+            start::end(context, options, call)?;
             return Ok(None);
         }
         Event::Command(line) => command::judge(context, options, line)?,

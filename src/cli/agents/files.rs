@@ -2,21 +2,22 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::agents::{Brings, Judgement, Touch};
 use crate::audit;
 use crate::exit::Exit;
-use crate::git::Repository;
 use crate::naming::{self, Local, Namer};
 use crate::plan::{self, HoldPlan, Plan};
-use crate::rules::{Book, Command, Policy, Stale};
+use crate::report;
+use crate::rules::{self, Book, Classification, Command, Policy, Stale};
 use crate::run::{self, Context, env_of};
-use crate::terms::{Resource, may_hold_a_secret, shell_quote};
+use crate::terms::{Resource, may_hold_a_secret};
 
 use super::around::there;
 use super::hold::{self, Wanted};
-use super::sops;
+use super::place::{from_elsewhere, root_elsewhere, was_sops};
+use super::sops::{self, Writing};
 use crate::cli::RunOptions;
 use crate::cli::world::World;
 
@@ -36,33 +37,78 @@ fn one(around: &Context, options: &RunOptions, tool: &str, touch: &Touch) -> Res
     let path = around.invocation.cwd.join(&touch.path);
     let elsewhere = root_elsewhere(around, &path).map(|root| there(around, root));
     let context = elsewhere.as_ref().unwrap_or(around);
-    match judged(context, options, tool, &path, touch)? {
-        // Its names mean something in its own repository.
-        Judgement::Deny(why) if elsewhere.is_some() => {
-            let root = shell_quote(context.invocation.cwd.as_os_str().as_encoded_bytes());
-            Ok(Judgement::Deny(why.replace("\nnext:  ", &format!("\nnext:  in {root}: "))))
+    Ok(match judged(context, options, tool, &path, touch)? {
+        Judgement::Deny(why) if elsewhere.is_some() => Judgement::Deny(from_elsewhere(context, &why)),
+        judgement => judgement,
+    })
+}
+
+/// What speaks against a program's writing this file, which is not sops. `acquired`: what the line has taken before.
+pub(super) fn against(
+    around: &Context,
+    path: &Path,
+    brings: &Brings,
+    acquired: &[String],
+) -> Result<Option<String>, Exit> {
+    let demanded = naming::holds_sops(path) || audit::demands(path);
+    let elsewhere = root_elsewhere(around, path).map(|root| there(around, root));
+    let context = elsewhere.as_ref().unwrap_or(around);
+    let env = env_of(context);
+    let args = [path.as_os_str().to_owned()];
+    if plan::is_safe(path, &classified(context, &written(context, &args, brings, &env)).1) {
+        return Ok(None);
+    }
+    let said = run::said_scope(context);
+    let mut namer = Namer::new(Local::Make, &env).heeding(&said);
+    let target = if demanded {
+        namer.name(path).map_err(|error| run::refuse_unnamed(&error))?
+    } else {
+        let Some(target) = was_sops(context, path) else { return Ok(None) };
+        target
+    };
+    let Some(mut world) = world(context, demanded)? else { return Ok(None) };
+    let promised = acquired.iter().any(|name| *name == target.resource.to_string());
+    let refusal = sops::against(&mut world, &target, &Writing { brings, demanded, promised })?;
+    let why = refusal.map(|refusal| refusal.to_string());
+    Ok(if elsewhere.is_some() { why.map(|why| from_elsewhere(context, &why)) } else { why })
+}
+
+/// The rules for a command, and what they say of it. Where the settings cannot be followed the built-in ones count: what would
+/// lock something is stopped when its lease is asked for, and nothing else is, the mending of the settings least of all.
+pub(super) fn classified(context: &Context, command: &Command<'_>) -> (Classification, Book) {
+    let (found, said) = report::overhear(|| run::classified(context, command, &[]));
+    match found {
+        Ok(found) => {
+            said.iter().for_each(|text| report::say(text));
+            found
         }
-        judgement => Ok(judgement),
+        Err(_) => (rules::classify(command, &Book::new()), Book::new()),
     }
 }
 
-/// The root of the file's repository, if that is another one than the agent works in.
-fn root_elsewhere(context: &Context, path: &Path) -> Option<PathBuf> {
-    let physical = naming::place(path).ok()?.path;
-    let root = Repository::discover(&physical).ok()??.worktree_root;
-    let own =
-        std::fs::canonicalize(&context.invocation.cwd).ok().and_then(|cwd| Repository::around(&cwd).ok().flatten());
-    (own.map(|own| own.worktree_root).as_ref() != Some(&root)).then_some(root)
+/// The store and what goes with it. Where nothing says that the file is a secret, a store that cannot be asked stops nothing.
+fn world(context: &Context, needed: bool) -> Result<Option<World<'_>>, Exit> {
+    if needed {
+        return World::open(context, context.session).map(Some);
+    }
+    Ok(report::overhear(|| World::open(context, context.session)).0.ok())
+}
+
+/// As it is asked for a program that writes this file, or takes it away.
+fn written<'a>(
+    context: &'a Context,
+    args: &'a [OsString; 1],
+    brings: &Brings,
+    env: &'a dyn Fn(&str) -> Option<OsString>,
+) -> Command<'a> {
+    let name = if *brings == Brings::Nothing { "rm" } else { "tee" };
+    Command { name: OsStr::new(name), args, cwd: &context.invocation.cwd, env, stdout: None }
 }
 
 fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touch: &Touch) -> Result<Judgement, Exit> {
     let env = env_of(context);
-    // As it is asked for a program that writes this file, or takes it away.
-    let name = if touch.brings == Brings::Nothing { "rm" } else { "tee" };
     let args = [path.as_os_str().to_owned()];
-    let command =
-        Command { name: OsStr::new(name), args: &args, cwd: &context.invocation.cwd, env: &env, stdout: None };
-    let (class, book) = run::classified(context, &command, &[])?;
+    let (class, book) = classified(context, &written(context, &args, &touch.brings, &env));
     let said = run::said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
     let drawn = plan::draw(class, &[], &context.invocation.cwd, &run::world(context, &book, &env), &mut namer);
@@ -70,20 +116,21 @@ fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touc
         Plan::Hold(plan) => Some(*plan),
         Plan::PassThrough { .. } => None,
     };
+    let demanded = plan.as_ref().is_some_and(|plan| !plan.files.is_empty()) || audit::demands(path);
     let target = match plan.as_ref().and_then(|plan| plan.files.first()) {
         Some(file) => Some(file.target.clone()),
-        None if touch.brings != Brings::Nothing && audit::demands(path) && !plan::is_safe(path, &book) => {
-            Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?)
-        }
-        None => None,
+        None if plan::is_safe(path, &book) => None,
+        None if demanded => Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?),
+        None => was_sops(context, path),
     };
     let shared = shared(context, &mut namer, &book, plan.as_ref(), path, touch)?;
     if target.is_none() && shared.is_none() {
         return Ok(Judgement::Pass);
     }
-    let mut world = World::open(context, context.session)?;
+    let Some(mut world) = world(context, demanded || shared.is_some())? else { return Ok(Judgement::Pass) };
     if let Some(target) = target
-        && let Some(refusal) = sops::against(&mut world, &target, &touch.brings)?
+        && let Some(refusal) =
+            sops::against(&mut world, &target, &Writing { brings: &touch.brings, demanded, promised: false })?
     {
         return Ok(Judgement::Deny(refusal.to_string()));
     }

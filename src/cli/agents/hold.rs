@@ -7,9 +7,11 @@ use std::time::Duration;
 use crate::exit::Exit;
 use crate::lease::{self, Patience};
 use crate::rules::Policy;
+use crate::run::Context;
 use crate::store::{Claim, Holding, LeaseState, LeaseView, Renewal};
-use crate::terms::{Resource, show_duration};
+use crate::terms::{Resource, SessionId, parse_duration, show_duration};
 
+use super::around::hands;
 use crate::cli::RunOptions;
 use crate::cli::acquire::{ask, confirmed, granted, request};
 use crate::cli::held::names;
@@ -30,17 +32,34 @@ pub(super) struct Wanted<'a> {
 
 /// The live leases on these that are this session's.
 pub(super) fn own(world: &mut World<'_>, resources: &[Resource]) -> Result<Vec<LeaseView>, Exit> {
-    let session = world.session.id;
     let live = world.store.leases(Some(resources), CALL).map_err(|error| world.down(&error))?;
+    let ours = ours(world);
     let good = |lease: &LeaseView| matches!(lease.state, LeaseState::Held | LeaseState::Kept);
-    Ok(live.into_iter().filter(|lease| lease.session == session && good(lease)).collect())
+    Ok(live.into_iter().filter(|lease| ours.contains(&lease.session) && good(lease)).collect())
+}
+
+/// This session, and that of its commands where they are told another one.
+pub(super) fn ours(world: &World<'_>) -> Vec<SessionId> {
+    let session = world.session.id;
+    std::iter::once(session).chain(hands(world.context, &world.state, session)).collect()
+}
+
+/// `LOCKED_WAIT` and `LOCKED_NO_WAIT` of the agent; what makes no sense stands in its way no more than any other mistake.
+fn asked(context: &Context) -> Option<Duration> {
+    let said = |name: &str| Some(context.invocation.var(name)?.to_str()?.to_owned());
+    let none = |word: String| !["", "0", "n", "no", "f", "false", "off"].contains(&&*word.to_ascii_lowercase());
+    if said("LOCKED_NO_WAIT").is_some_and(none) {
+        return Some(Duration::ZERO);
+    }
+    parse_duration(&said("LOCKED_WAIT")?).ok()
 }
 
 /// Sees to it that this session holds all of them. The answer is what is to be known of it, if it is new.
 pub(super) fn hold(world: &mut World<'_>, options: &RunOptions, wanted: Wanted<'_>) -> Result<Option<String>, Exit> {
     crate::cli::session::hear(world.store.as_mut(), world.session.id);
     let own = own(world, &wanted.resources)?;
-    let resting: Vec<Resource> = own.iter().filter(|lease| lease.pid.is_none()).map(|it| it.resource.clone()).collect();
+    let rests = |lease: &&LeaseView| lease.pid.is_none() && lease.session == world.session.id;
+    let resting: Vec<Resource> = own.iter().filter(rests).map(|it| it.resource.clone()).collect();
     let mut missing = wanted.resources;
     missing.retain(|resource| !own.iter().any(|lease| lease.resource == *resource));
     if !resting.is_empty() {
@@ -56,7 +75,8 @@ pub(super) fn hold(world: &mut World<'_>, options: &RunOptions, wanted: Wanted<'
     if missing.is_empty() {
         return Ok(None);
     }
-    let patience = match (wanted.policy.wait, options.patience(&world.settings)) {
+    let wait = asked(world.context).or(wanted.policy.wait.filter(|_| !options.no_wait && options.wait.is_none()));
+    let patience = match (wait, options.patience(&world.settings)) {
         (Some(wait), _) => Patience::of(wait.min(LONGEST_WAIT)),
         (None, Patience::Wait(wait)) => Patience::of(wait.min(LONGEST_WAIT)),
         (None, Patience::None) => Patience::None,

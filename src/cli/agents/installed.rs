@@ -12,6 +12,7 @@ use crate::program;
 use crate::report::{self, Refusal};
 use crate::run::{Context, env_of};
 use crate::shims;
+use crate::state::StateDir;
 use crate::terms::shell_quote;
 
 use crate::cli::front::refuse;
@@ -36,8 +37,9 @@ pub(super) fn install(context: &Context, verb: &InstallAgentsVerb) -> Exit {
         Ok(locked) => locked,
         Err(exit) => return exit,
     };
+    let state = StateDir::open(&env_of(context)).ok();
     each(context, level, &chosen, verb.json, |agent, place| {
-        let done = agents::install(agent, level, place, &locked)?;
+        let done = agents::install(agent, level, place, &locked, state.as_ref())?;
         // Codex runs no hook that its person has not looked at ("Hooks", on trust).
         if agent == Agent::Codex && done.iter().any(|(_, done)| matches!(done, Done::Installed | Done::Renewed)) {
             report::say(
@@ -53,7 +55,8 @@ pub(super) fn remove(context: &Context, verb: &RemoveAgentsVerb) -> Exit {
         Some(word) => Agent::named(word).into_iter().collect(),
         None => Agent::ALL.to_vec(),
     };
-    each(context, level(&verb.level), &chosen, verb.json, |_, place| agents::remove(place))
+    let state = StateDir::existing(&env_of(context)).ok().flatten();
+    each(context, level(&verb.level), &chosen, verb.json, |_, place| agents::remove(place, state.as_ref()))
 }
 
 /// Does it for each agent; one that cannot be done stands in no other's way.

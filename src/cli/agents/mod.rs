@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod by_hand;
 mod check;
 mod command;
 mod files;
 mod hold;
 mod installed;
+mod place;
+mod seen;
 mod sops;
 mod start;
 

@@ -5,15 +5,16 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::agents::Brings;
+use crate::agents::{self, Brings, Written};
 use crate::canary::{self, Document, Format, Kind};
 use crate::exit::Exit;
 use crate::naming::Target;
 use crate::report::{self, ByHand, Refusal};
 use crate::run::Context;
-use crate::store::{LeaseState, LeaseView};
+use crate::store::{FileRecord, LeaseState, LeaseView};
 use crate::terms::{Resource, shell_quote};
 
+use super::hold::ours;
 use crate::cli::world::{CALL, World};
 
 /// What stands in a SOPS file's place.
@@ -23,23 +24,47 @@ enum There {
     Sops(Option<Format>),
 }
 
-/// What speaks against writing this SOPS file so.
-pub(super) fn against(world: &mut World<'_>, target: &Target, brings: &Brings) -> Result<Option<Refusal>, Exit> {
+/// A write that is about to be.
+pub(super) struct Writing<'a> {
+    pub(super) brings: &'a Brings,
+    /// The file is to be SOPS, by its content, its name or a creation rule.
+    pub(super) demanded: bool,
+    /// The line itself takes the lease before.
+    pub(super) promised: bool,
+}
+
+/// What speaks against writing this file so.
+pub(super) fn against(world: &mut World<'_>, target: &Target, writing: &Writing<'_>) -> Result<Option<Refusal>, Exit> {
     let resources: Vec<Resource> = target.resources().cloned().collect();
-    let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+    let mut live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+    if !writing.demanded {
+        // An open edit of this very file, and not of one that has its name.
+        let is_it = |record: &FileRecord| record.scope == target.scope().0 && record.key == target.key;
+        live.retain(|lease| lease.files.iter().any(is_it));
+    }
     if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
         return Ok(Some(report::left_bad(&shown(world.context, &target.path), bad)));
     }
+    let ours = ours(world);
     let good = |lease: &&LeaseView| matches!(lease.state, LeaseState::Held | LeaseState::Kept);
-    let mine = |lease: &&LeaseView| lease.session == world.session.id;
     let of_file = live.iter().filter(|lease| lease.resource == target.resource).filter(good);
-    let (own, others): (Vec<&LeaseView>, Vec<&LeaseView>) = of_file.partition(mine);
-    let (held, holder) = (!own.is_empty(), others.first().copied());
-    let sound = matches!(brings, Brings::Whole(text) if canary::native(text.as_bytes()).is_ok());
-    let how = match (content(&target.path), brings) {
-        (_, Brings::Nothing) => (!held).then_some(ByHand::Removed),
+    let (own, others): (Vec<&LeaseView>, Vec<&LeaseView>) = of_file.partition(|lease| ours.contains(&lease.session));
+    let holder = others.first().copied();
+    let held = !own.is_empty() || (writing.promised && holder.is_none());
+    let free = if writing.demanded { held } else { holder.is_none() };
+    let sound = matches!(writing.brings, Brings::Whole(text) if canary::native(text.as_bytes()).is_ok());
+    let how = match (content(&target.path), writing.brings) {
+        (There::Sops(_), Brings::Nothing) => (!held).then_some(ByHand::Removed),
+        (There::Plain | There::Nothing, Brings::Nothing) => holder.map(|_| ByHand::Removed),
         (There::Sops(_), _) => (!(held && sound)).then_some(ByHand::Ciphertext),
-        (There::Plain | There::Nothing, _) => (!held).then_some(ByHand::Unheld),
+        (There::Plain | There::Nothing, _) => {
+            if held && writing.demanded {
+                // The end of the session looks whether it was encrypted.
+                let written = Written { resource: target.resource.clone(), path: target.path.clone() };
+                agents::note_written(&world.state, world.session.id, &written);
+            }
+            (!free).then_some(ByHand::Unheld)
+        }
     };
     Ok(how.map(|how| refusal(world, target, how, holder)))
 }

@@ -8,9 +8,11 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::time::Duration;
 
-use crate::agents::{self, Call};
+use crate::agents::{self, Call, Written};
 use crate::config::Address;
 use crate::exit::Exit;
+use crate::holder::ProcFs;
+use crate::naming;
 use crate::run::{self, Context, env_of};
 use crate::shims::{self, Folder};
 use crate::state::StateDir;
@@ -41,11 +43,15 @@ fn export(context: &Context, call: &Call) -> Result<(), Exit> {
         let path = shell_quote(folder.path().as_os_str().as_encoded_bytes());
         lines.push_str(&format!("export PATH={path}:\"$PATH\"\n"));
     }
+    // What another hook has written may lack its end.
+    if std::fs::read(&file).is_ok_and(|there| there.last().is_some_and(|last| *last != b'\n')) {
+        lines.insert(0, '\n');
+    }
     let put =
         OpenOptions::new().append(true).create(true).open(&file).and_then(|mut file| file.write_all(lines.as_bytes()));
     // Without it a command's session is told by the agent's own variable, and PATH is what it was.
-    if let (Ok(()), Some(folder), Ok(state)) = (put, folder, StateDir::open(&env_of(context))) {
-        agents::note_export(&state, session.id, folder.path());
+    if let (Ok(()), Ok(state)) = (put, StateDir::open(&env_of(context))) {
+        agents::note_export(&state, session.id, folder.as_ref().map(Folder::path));
     }
     Ok(())
 }
@@ -73,23 +79,45 @@ fn board(context: &Context) -> Result<String, Exit> {
 }
 
 /// Gives back what the session holds, and takes it off the board. Nothing is waited for: the agent is about to be gone. A command
-/// that runs on and a file that is plaintext keep their leases, and nothing else.
-pub(super) fn end(context: &Context, options: &RunOptions) -> Result<(), Exit> {
-    let Some(state) = StateDir::existing(&env_of(context)).ok().flatten() else { return Ok(()) };
+/// that runs on keeps its lease, a file that is plaintext is quarantined, and nothing else stays. Who is told no session ends none.
+pub(super) fn end(context: &Context, options: &RunOptions, call: &Call) -> Result<(), Exit> {
+    let Some(state) = StateDir::existing(&env_of(context)).ok().flatten().filter(|_| !call.session.is_empty()) else {
+        return Ok(());
+    };
     let mut world = World::open(context, context.session)?;
     let session = world.session.id;
-    agents::forget_export(&state, session);
+    let written = agents::written(&state, session);
     let live = world.store.leases(None, CALL).map_err(|error| world.down(&error))?;
     let rests = |lease: &&LeaseView| {
-        let good = lease.explicit && lease.pid.is_none() && lease.state == LeaseState::Held;
-        lease.session == session && good && run::plaintext_of(&lease.files).is_none()
+        let good = matches!(lease.state, LeaseState::Held | LeaseState::Kept);
+        lease.session == session && lease.pid.is_none() && good
     };
     for lease in live.iter().filter(rests) {
+        let ending = match open(lease, &written) {
+            Some(file) => {
+                Ending::Quarantine { reason: format!("{}:{file}: plaintext; its session has ended", lease.host) }
+            }
+            None if lease.explicit && lease.state == LeaseState::Held => Ending::Release(Ended::Completed),
+            None => continue,
+        };
         let holding = Holding::Session { session, resources: vec![lease.resource.clone()] };
-        let settlement = Settlement::whole(Ending::Release(Ended::Completed), Vec::new());
+        let settlement = Settlement::whole(ending, Vec::new());
         // What was taken meanwhile is not ours to give back.
-        let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+        let _settled_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+        world.keepers().relieve(session, std::slice::from_ref(&lease.resource));
     }
+    agents::forget_export(&state, session);
     let verb = EndVerb { wait: Some(Duration::ZERO), no_wait: true, json: false };
     crate::cli::session::finish(&mut world, options, &verb).map(drop)
+}
+
+/// The file of this lease that is plaintext: one that a command has opened, or that the agent has written itself.
+fn open(lease: &LeaseView, written: &[Written]) -> Option<String> {
+    if lease.host != ProcFs::host() {
+        return None;
+    }
+    let by_hand = written.iter().filter(|written| written.resource == lease.resource);
+    let mut plain = by_hand.filter(|written| written.path.is_file() && !naming::holds_sops(&written.path));
+    run::plaintext_of(&lease.files)
+        .or_else(|| plain.next().map(|written| shell_quote(written.path.as_os_str().as_encoded_bytes())))
 }

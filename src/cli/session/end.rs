@@ -131,7 +131,9 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
             world.store.await_change(std::slice::from_ref(&runs.resource), PAUSE);
             continue;
         }
-        if let Some((lease, file)) = open_edit(&leases, world.session.id) {
+        // What is quarantined stays so.
+        let sound = leases.iter().filter(|lease| lease.state != LeaseState::Quarantined);
+        if let Some((lease, file)) = open_edit(&sound.cloned().collect::<Vec<_>>(), world.session.id) {
             return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
         }
         let Some(next) = leases.iter().find(|lease| rest(lease, "unknown") == Rest::Rests) else {
