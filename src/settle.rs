@@ -9,7 +9,7 @@
 //! | any | one is plaintext now, as asked | keep for the session (an open edit) |
 //! | any | another one of the session is plaintext since before | keep as well: that edit is still open |
 //! | succeeded | sound, unverified or unchanged | release as completed, with receipts |
-//! | succeeded, and what it set off elsewhere may still be running, as its rule has it | – | keep for as long as the rule has it |
+//! | succeeded, and what it set off elsewhere may still be running, as its rule has it | – | nobody is let in for as long as the rule has it, its own session neither |
 //! | succeeded, but the command that is to prove it failed | – | as after a failure, exit 72 |
 //! | failed | unchanged | keep, others may take it at once |
 //! | failed | changed and sound | keep |
@@ -23,6 +23,8 @@
 
 mod parts;
 
+pub use crate::rules::HOLD_FOR;
+
 use std::time::Duration;
 
 use crate::canary::{Fault, Verdict};
@@ -34,8 +36,6 @@ use crate::terms::Resource;
 
 /// How long a kept lease stays when what it protects is no file: 5 minutes.
 pub const KEEP_FOR: Duration = Duration::from_secs(5 * 60);
-/// How long a lease stays after work elsewhere was to be followed to its end and was not: 2 minutes.
-pub const HOLD_FOR: Duration = Duration::from_secs(2 * 60);
 /// sops' own status for an edit whose editor failed (`NoEditorFound` in cmd/sops/codes of sops 3.11): what we give out
 /// for an edit that we stopped, since the lease was not lost, and callers of sops know it.
 pub const EDITOR_FAILED: i32 = 201;
@@ -124,7 +124,7 @@ impl Decision {
     pub fn unkept(mut self) -> Self {
         let ended = if self.exit == Exit::OK { Ended::Completed } else { Ended::Failed };
         let endings = self.apart.iter_mut().map(|(_, ending)| ending).chain([&mut self.ending]);
-        for ending in endings.filter(|ending| matches!(ending, Ending::Keep { .. })) {
+        for ending in endings.filter(|ending| matches!(ending, Ending::Keep { .. } | Ending::Elsewhere { .. })) {
             *ending = Ending::Release(ended);
         }
         self.tellings.retain(|telling| !matches!(telling, Telling::Kept { .. } | Telling::Consumers { .. }));
@@ -171,9 +171,10 @@ impl Decision {
     pub fn stays(&self) -> Option<&str> {
         let endings = [&self.ending].into_iter().chain(self.apart.iter().map(|(_, ending)| ending));
         endings.into_iter().find_map(|ending| match ending {
-            Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason } => {
-                Some(reason.as_str())
-            }
+            Ending::Keep { reason, .. }
+            | Ending::Elsewhere { reason, .. }
+            | Ending::Linger { reason }
+            | Ending::Quarantine { reason } => Some(reason.as_str()),
             Ending::Release(_) => None,
         })
     }

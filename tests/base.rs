@@ -3,11 +3,13 @@
 
 mod adopting;
 mod clones;
+mod kept;
 mod notes;
 mod odd;
 mod open_edit;
 mod playbook;
 mod replaced;
 mod table;
+mod unseen;
 
 mod stage;

@@ -139,6 +139,33 @@ fn the_origin_is_read_after_instead_of_wherever_it_stands() {
     assert_eq!(target(&world, &file).scope().0, "github.com/acme/infra");
 }
 
+/// `git clone -o up`: one file must not have two scopes because of what a remote is called. Which of several is the one that all
+/// checkouts have nobody can tell.
+#[test]
+fn the_only_remote_is_the_origin_whatever_it_is_called() {
+    let world = World::new();
+    let root = repository(&world, "infra", None);
+    assert!(scope(&world, &root).starts_with("local/"));
+    world.git(&root, &["remote", "add", "up", "git@one:x"]);
+    assert_eq!(scope(&world, &root), "one/x");
+    // git's own word, where it has to be asked, is the same.
+    let plain = env_of(&world);
+    let with_rule = |variable: &str| match variable {
+        "GIT_CONFIG_COUNT" => Some("1".into()),
+        "GIT_CONFIG_KEY_0" => Some("url.ssh://git@example.org/.insteadOf".into()),
+        "GIT_CONFIG_VALUE_0" => Some("gh:".into()),
+        other => plain(other),
+    };
+    let asked =
+        |root: &std::path::Path| name(&root.join("x.env"), Local::Make, &with_rule).expect("a name").scope().0.clone();
+    assert_eq!(asked(&root), "one/x");
+    world.git(&root, &["remote", "add", "mine", "git@two:x"]);
+    assert!(scope(&world, &root).starts_with("local/"));
+    assert!(asked(&root).starts_with("local/"));
+    world.git(&root, &["remote", "add", "origin", "git@three:x"]);
+    assert_eq!(scope(&world, &root), "three/x");
+}
+
 #[test]
 fn the_native_reading_of_a_configuration_is_gits_own() {
     let world = World::new();

@@ -3,6 +3,7 @@
 
 mod audited;
 mod beside;
+mod bound;
 mod commits;
 mod merges;
 mod places;

@@ -1337,7 +1337,7 @@ begin
     perform "locked".refuse('ending must be release, keep, linger or quarantine');
   elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
     perform "locked".refuse('ended_as must be completed, failed, expired, stolen or human-action');
-  elsif told ->> 'ending' = 'keep' then
+  elsif told ->> 'ending' = 'keep' or (told ->> 'ending' = 'linger' and told ->> 'keep_ms' is not null) then
     perform "locked".lasting('keep_ms', (told ->> 'keep_ms')::bigint);
   end if;
   return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', "locked".shown(coalesce(told ->> 'reason', '')),
@@ -1372,8 +1372,11 @@ begin
     perform "locked".inherit(l, heir, t);
   elsif what = 'keep' then
     perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
+  elsif what = 'linger' and e ->> 'keep_ms' is not null and l.hold_ttl_ms is not null then
+    perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, false, t);
   elsif what = 'linger' then
-    perform "locked".linger(l, why, l.ttl_ms, t);
+    -- With keep_ms it is what a success set off elsewhere, and nobody is let in for so long.
+    perform "locked".linger(l, why, coalesce((e ->> 'keep_ms')::bigint, l.ttl_ms), t);
   elsif what = 'quarantine' then
     perform "locked".quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
@@ -1390,7 +1393,7 @@ end $body$;
 create or replace function "locked".leave(l "locked".leases, j "locked".joins, e jsonb, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
-  if e ->> 'ending' = 'linger' then
+  if e ->> 'ending' = 'linger' and e ->> 'keep_ms' is null then
     if l.state = 'remote' then
       -- Its holder is gone: the time is counted from here again.
       perform "locked".linger(l, e ->> 'reason', l.ttl_ms, t);
@@ -1890,7 +1893,9 @@ begin
       'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
-      'expires_in_ms', "locked".expires_in(l, t), 'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
+      'expires_in_ms', "locked".expires_in(l, t),
+      'expired_ms', case when l.expires_at <= t and not "locked".lingers(l, t) then "locked".ms(t) - "locked".ms(l.expires_at) end,
+      'waiters', "locked".waiters(l.name, l.scope, t), 'files', "locked".all_files(l)));
 end $body$;
 
 -- The live leases of these resources or of all, in resource order.

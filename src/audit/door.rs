@@ -154,6 +154,34 @@ impl Door {
     }
 }
 
+impl Door {
+    /// Which of these contents some ancestor of these commits had that is none of `within`.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn stood_before(
+        &self,
+        blobs: &[&str],
+        tips: &[&str],
+        within: &HashSet<&str>,
+    ) -> Result<HashSet<String>, GitError> {
+        let wanted: Vec<String> = blobs.iter().map(|blob| format!("--find-object={blob}")).collect();
+        let walk = |wanted: &[String]| {
+            let args = RAW.iter().copied().chain(["-m", "--root", "--always", HEADER]);
+            let list = [MOST_COMMITS].into_iter().chain(tips.iter().copied());
+            self.walked(list, args.chain(wanted.iter().map(String::as_str)))
+        };
+        let walked = change::commits(&walk(&wanted).or_else(|_| walk(&[]))?);
+        let outside = walked.into_iter().filter(|commit| !within.contains(&*commit.id));
+        let had = outside.flat_map(|commit| commit.changes).flat_map(|change| {
+            let mut had = change.before;
+            had.push(change.blob);
+            had
+        });
+        Ok(had.filter(|blob| blobs.contains(&&**blob)).collect())
+    }
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().to_owned()
 }

@@ -52,6 +52,25 @@ pub fn tree(door: &Door, commit: &str) -> Result<Audited, GitError> {
     Ok(audited)
 }
 
+/// Without what a commit before these had already: whoever brings that back (a revert of what was pushed, a copy) has written
+/// nothing. git is asked only when something is wrong.
+///
+/// # Errors
+/// git cannot be started, or fails.
+pub fn without_reverts(door: &Door, history: &[Commit], findings: Vec<Finding>) -> Result<Vec<Finding>, GitError> {
+    let is_of_writing = |one: &Finding| matches!(one.wrong, Wrong::Unlocked | Wrong::Stale { .. });
+    let suspects = || findings.iter().filter(|one| is_of_writing(one));
+    let blobs: Vec<&str> = suspects().filter_map(|one| one.blob.as_deref()).collect();
+    let tips: Vec<&str> = suspects().filter_map(|one| one.commit.as_deref()).collect();
+    if blobs.is_empty() || tips.is_empty() {
+        return Ok(findings);
+    }
+    let within: HashSet<&str> = history.iter().map(|commit| &*commit.id).collect();
+    let before = door.stood_before(&blobs, &tips, &within)?;
+    let is_back = |one: &Finding| is_of_writing(one) && one.blob.as_ref().is_some_and(|blob| before.contains(blob));
+    Ok(findings.into_iter().filter(|one| !is_back(one)).collect())
+}
+
 fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
     let trees: Vec<_> = commits.iter().map(|commit| (Tree::Of(&commit.id), &*commit.changes)).collect();
     let rules = reading::rules(door, &trees)?;
@@ -70,9 +89,13 @@ fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
             let was_known = known.contains(&*change.blob);
             match judged {
                 Judgement::Other => {}
-                Judgement::Sound if was_known => {}
+                Judgement::Sound | Judgement::Odd(_) if was_known => {}
                 Judgement::Sound => {
                     audited.wanted.push(wanted(change, &contents, Some((&commit.id, commit.at))));
+                }
+                Judgement::Odd(fault) => {
+                    let wanted = wanted(change, &contents, Some((&commit.id, commit.at)));
+                    audited.wanted.push(Wanted { odd: Some(fault), ..wanted });
                 }
                 Judgement::Wrong(wrong) if was_known && !wrong.is_of_the_path() && wrong != Wrong::Unseen => {}
                 Judgement::Wrong(wrong) => audited.findings.push(finding(change, wrong, Some(&commit.id))),

@@ -13,6 +13,8 @@ pub(super) enum Judgement {
     Other,
     /// As far as the content tells it is as it must be: what remains is who wrote it.
     Sound,
+    /// Nobody here can read it, so that only its receipt can say that sops could.
+    Odd(Fault),
     /// It is not.
     Wrong(Wrong),
 }
@@ -33,7 +35,10 @@ pub(super) fn judge(path: &[u8], now: &Seen, before: &[&Seen], rules: &Rules) ->
         Seen::Plain => bad(Fault::Plaintext),
         Seen::CutOff => bad(Fault::CutOff),
         // Not looked into, but a receipt says what it was when it was.
-        Seen::TooLarge | Seen::Pointer(_) | Seen::Odd(_) => Judgement::Sound,
+        Seen::TooLarge | Seen::Pointer(_) => Judgement::Sound,
+        // What was of this form before is of a form that sops reads.
+        Seen::Odd(..) if before.iter().any(|seen| matches!(seen, Seen::Odd(..))) => Judgement::Sound,
+        Seen::Odd(_, fault) => Judgement::Odd(fault.clone()),
         Seen::Broken(Fault::NothingEncrypted) if before.iter().any(|seen| bares_all(seen)) => Judgement::Sound,
         Seen::Broken(fault) => bad(fault.clone()),
         Seen::Whole(document, _) => {
@@ -67,7 +72,12 @@ mod tests {
         let (plain, cut) = (Seen::of(b"A=1\n"), Seen::of(value.as_bytes()));
         let other = sops(&format!("{value}B=ENC[AES256_GCM,data:y,type:str]\n"), "ENC[1]");
         let pointer = Seen::Pointer(String::new());
-        let table: [(&str, &Seen, &[&Seen], &str); 15] = [
+        let odd =
+            Seen::of(b": [ broken\nA: ENC[AES256_GCM,data:x,type:str]\nsops:\n    mac: ENC[x]\n    version: 3.11.0\n");
+        assert!(matches!(odd, Seen::Odd(..)), "{odd:?}");
+        let table: [(&str, &Seen, &[&Seen], &str); 17] = [
+            ("x.yaml", &odd, &[&whole], "Odd("),
+            ("x.yaml", &odd, &[&whole, &odd], "Sound"),
             ("x.env", &plain, &[], "Other"),
             ("x.env", &plain, &[&plain], "Other"),
             ("x.env", &plain, &[&whole], "Wrong(Bad(Plaintext"),

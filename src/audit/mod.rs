@@ -24,6 +24,6 @@ pub use change::{Change, Commit, Kind};
 pub use demanded::demands;
 pub use door::Door;
 pub use finding::{Finding, Wrong};
-pub use history::{Audited, commits, tree};
+pub use history::{Audited, commits, tree, without_reverts};
 pub use staged::{Staged, staged};
-pub use written::{Chains, Known, Version, Wanted, Written, is_older_than_its_chain, stale, unlocked};
+pub use written::{Chains, Known, Version, Wanted, Written, is_older_than_its_chain, odd, stale, unlocked};

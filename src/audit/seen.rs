@@ -25,8 +25,8 @@ pub(super) enum Seen {
     Pointer(String),
     /// SOPS, whole.
     Whole(Box<Document>, Digest),
-    /// SOPS, but we cannot follow its form, as sops may.
-    Odd(Digest),
+    /// SOPS, but we cannot follow its form, as sops may: what we stumble at.
+    Odd(Digest, Fault),
     /// SOPS, and something is wrong with it.
     Broken(Fault),
 }
@@ -45,7 +45,7 @@ impl Seen {
             Kind::Sops(_) => match canary::native(content) {
                 Ok(document) => Self::Whole(Box::new(document), Digest::of(content)),
                 Err(Fault::Unreadable(unreadable)) if unreadable.format == Format::Yaml => {
-                    Self::Odd(Digest::of(content))
+                    Self::Odd(Digest::of(content), Fault::Unreadable(unreadable))
                 }
                 Err(fault) => Self::Broken(fault),
             },
@@ -54,7 +54,7 @@ impl Seen {
 
     /// It is SOPS by its content, whole or not.
     pub(super) fn is_sops(&self) -> bool {
-        matches!(self, Self::Whole(..) | Self::Odd(_) | Self::Broken(_))
+        matches!(self, Self::Whole(..) | Self::Odd(..) | Self::Broken(_))
     }
 
     /// The document of a whole file.
@@ -65,7 +65,7 @@ impl Seen {
     /// The digest by which receipts know it.
     pub(super) fn digest(&self) -> Option<&str> {
         match self {
-            Self::Whole(_, digest) | Self::Odd(digest) => Some(digest.as_str()),
+            Self::Whole(_, digest) | Self::Odd(digest, _) => Some(digest.as_str()),
             Self::Pointer(digest) => Some(digest),
             _ => None,
         }

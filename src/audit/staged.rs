@@ -38,8 +38,11 @@ pub fn staged(door: &Door, parents: &[String]) -> Result<Staged, GitError> {
         let known = known.contains(&change.blob);
         match look(change, &contents, &rules) {
             Judgement::Other => {}
-            Judgement::Sound if known => {}
+            Judgement::Sound | Judgement::Odd(_) if known => {}
             Judgement::Sound => staged.wanted.push(wanted(change, &contents, None)),
+            Judgement::Odd(fault) => {
+                staged.wanted.push(Wanted { odd: Some(fault), ..wanted(change, &contents, None) });
+            }
             // What a clone without all contents does not have came from where it was cloned: it is not new.
             Judgement::Wrong(Wrong::Unseen) => {}
             Judgement::Wrong(wrong) if known && !wrong.is_of_the_path() => {}
@@ -94,6 +97,7 @@ pub(super) fn wanted(change: &Change, contents: &Contents, commit: Option<(&str,
         path: change.path.clone(),
         blob: change.blob.clone(),
         digest: digest(&change.blob),
+        odd: None,
         commit: commit.map(|(id, at)| (id.to_owned(), at)),
         before: change.before.iter().map(version).collect(),
     }

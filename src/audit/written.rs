@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::finding::{Finding, Wrong};
+use crate::canary::Fault;
 
 /// A version that is new where it is, and whose content is as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Wanted {
     pub blob: String,
     /// The digest by which receipts know it, where it was looked at.
     pub digest: Option<String>,
+    /// Nobody here can read it: what we stumble at. Its receipt says that sops could.
+    pub odd: Option<Fault>,
     /// The commit that brought it, and when (seconds since 1970); none for what is staged.
     pub commit: Option<(String, i64)>,
     /// What it replaces, in each parent that has something there.
@@ -120,7 +123,19 @@ fn seen_by<'a>(own: &'a Written, chain: &'a [Written]) -> BTreeSet<&'a str> {
     seen
 }
 
+/// Those that nobody can read, where no receipts can be asked for.
+#[must_use]
+pub fn odd(wanted: &[Wanted]) -> Vec<Finding> {
+    wanted.iter().filter(|wanted| wanted.odd.is_some()).map(Wanted::missing).collect()
+}
+
 impl Wanted {
+    /// What is wrong with it when it has no receipt.
+    #[must_use]
+    pub fn missing(&self) -> Finding {
+        self.finding(self.odd.clone().map_or(Wrong::Unlocked, Wrong::Bad))
+    }
+
     /// This is wrong with it.
     #[must_use]
     pub fn finding(&self, wrong: Wrong) -> Finding {
@@ -148,6 +163,7 @@ mod tests {
             path: b"x".to_vec(),
             blob: format!("blob {new}"),
             digest: None,
+            odd: None,
             commit: Some(("c".to_owned(), at)),
             before: before.iter().map(version).collect(),
         }

@@ -17,7 +17,7 @@ use crate::lineage::Base;
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, AtHand, Before, Context, Standing};
+use crate::run::{self, AtHand, Before, Context};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
@@ -83,7 +83,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let path = context.invocation.cwd.join(file);
     // Before opening: a pipe would keep us waiting.
     if !std::fs::metadata(&path).is_ok_and(|found| found.is_file()) {
-        return Err(cannot(shown, "there is no such file", "name a file that is there", exit::USAGE));
+        return Err(cannot(shown, "there is no such file", "git status", exit::USAGE));
     }
     let target =
         Namer::new(Local::Make, &env).heeding(&said).name(&path).map_err(|error| run::refuse_unnamed(&error))?;
@@ -127,7 +127,7 @@ fn prove(
     store: &mut dyn Store,
 ) -> Result<(Done, Option<Receipt>), Exit> {
     let read = Before::read(&target.path).ok().and_then(|before| before.content);
-    let content = read.ok_or_else(|| cannot(shown, "it cannot be read", "make it readable", exit::USAGE))?;
+    let content = read.ok_or_else(|| cannot(shown, "it cannot be read", &format!("ls -l {shown}"), exit::USAGE))?;
     let verdict = look(context, target, &content, shown)?;
     let digest = Digest::of(&content);
     let chain = store.receipts(target.scope(), &target.key, CALL).map_err(|error| down(&error))?;
@@ -137,17 +137,18 @@ fn prove(
     }
     let host = ProcFs::host();
     let (content_now, version) = (Some(&*content), Some(&digest));
-    let at_hand = AtHand { target, shown, content: content_now, version, base: Base::File, is_there: true };
-    if let Standing::Stale(refusal) = run::standing(context, &host, &at_hand, &chain)
-        && !options.accept_stale
-    {
-        return Err(refuse(&refusal, exit::STALE));
-    }
+    let at_hand = AtHand { target, shown, content: content_now, version, base: Base::File };
+    let base = match run::taken(context, &host, &at_hand, &chain) {
+        Ok(base) => base,
+        // Where a person says so the chain begins anew.
+        Err(_) if options.accept_stale => None,
+        Err(refusal) => return Err(refuse(&refusal, exit::STALE)),
+    };
     if let Ok(copies) = state.copies() {
         let chain = Chain::of(&copies, target.scope(), &target.key, &target.path);
         let _a_copy_more_or_less = chain.keep(&content, Quality::Proven, context.clock.wall_ms());
     }
-    let receipt = run::receipt_of(context, target, None, &content, ReceiptKind::Adopted);
+    let receipt = run::receipt_of(context, target, base, &content, ReceiptKind::Adopted);
     Ok((Done { resource, digest, before: false, verdict }, Some(receipt)))
 }
 
@@ -161,7 +162,9 @@ fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Resu
     match canary::look(&sample, &run::arbiter(context, None)) {
         Verdict::Sound => Ok("sound"),
         Verdict::Unverified(_) => Ok("unverified"),
-        Verdict::OpenEdit => Err(cannot(shown, "it is plaintext", "encrypt it first", exit::QUARANTINED)),
+        Verdict::OpenEdit => {
+            Err(cannot(shown, "it is plaintext", &format!("locked sops encrypt -i {shown}"), exit::QUARANTINED))
+        }
         Verdict::Bad(fault) => {
             Err(cannot(shown, &fault.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::audit::{self, Audited, Door, Finding, Wrong};
+use crate::audit::{self, Audited, Door, Finding, Wanted};
 use crate::exit::{self, Exit};
 use crate::report;
 use crate::run::{self, Context};
@@ -48,10 +48,14 @@ fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<
     };
     let why = match receipts {
         Receipts::Asked(found) => {
+            let found = audit::without_reverts(&door, &history, found).map_err(|error| no_git(&error))?;
             audited.findings.extend(found);
             None
         }
-        Receipts::NotAsked(why) => Some(why),
+        Receipts::NotAsked(why) => {
+            audited.findings.extend(audit::odd(&audited.wanted));
+            Some(why)
+        }
     };
     Ok(answer(verb, &audited, why))
 }
@@ -109,7 +113,7 @@ fn ask(
     let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
     let down = |error| (report::store_down(&error), run::status_of(&error));
     let missing = audit::unlocked(&audited.wanted, &ledger.known(&audited.wanted).map_err(down)?);
-    let mut found: Vec<Finding> = missing.iter().map(|missing| missing.finding(Wrong::Unlocked)).collect();
+    let mut found: Vec<Finding> = missing.iter().map(Wanted::missing).collect();
     let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty() && !missing.contains(wanted));
     let chains = ledger.chains(replacing).map_err(down)?;
     found.extend(audit::stale(&audited.wanted, &chains));
@@ -129,7 +133,7 @@ fn answer(verb: &AuditVerb, audited: &Audited, not_asked: Option<&str>) -> Exit 
     }
     let content_only = not_asked.map(|why| format!("locked: content only, receipts were not asked for: {why}"));
     if verb.pre_receive {
-        return match findings::refusal(findings, "taken in", "") {
+        return match findings::refusal(findings, "taken in", "", None) {
             Some((refusal, status)) => refuse(&refusal, status),
             None => Exit::OK,
         };

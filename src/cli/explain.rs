@@ -109,9 +109,9 @@ fn terms(plan: &HoldPlan) -> Vec<(&'static str, Value, String)> {
     let span =
         |name, line: &str, span: Duration| (name, json!(span.as_millis()), format!("{line}{}", show_duration(span)));
     let keep = policy.keep.map(|keep| ("keep", json!(keep.as_str()), format!("keep:     {}", keep.as_str())));
-    let follow = policy.follow.as_ref().map(|Follow::Workflow { workflow, repository }| {
-        ("follow", json!({"workflow": workflow, "repository": repository}), format!("follow:   {workflow}"))
-    });
+    let one = |it: &Follow| json!({"workflow": it.workflow, "repository": it.repository});
+    let names = || policy.follow.iter().map(|it| it.workflow.as_str()).collect::<Vec<_>>().join(", ");
+    let follow = policy.follow.first().map(|first| ("follow", one(first), format!("follow:   {}", names())));
     let spans = [
         policy.keep_for.map(|it| span("keep_for_ms", "keep for: ", it)),
         policy.hold_for.map(|it| span("hold_for_ms", "hold for: ", it)),

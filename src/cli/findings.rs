@@ -8,8 +8,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::audit::{Finding, Wrong};
-use crate::canary::Fault;
+use crate::canary::{self, Fault};
 use crate::exit;
+use crate::git::{Repository, path_from};
 use crate::report::Refusal;
 use crate::rules;
 use crate::terms::{ResourceName, shell_quote};
@@ -24,21 +25,24 @@ pub(super) fn status(findings: &[Finding]) -> i32 {
 }
 
 /// One refusal for all of them: the worst is told, and how many more there are. `below` is where the caller stands, below
-/// the root of the repository (`a/b/`, or empty).
-pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str) -> Option<(Refusal, i32)> {
+/// the root of the repository (`a/b/`, or empty); `root` is that of the working tree, where there is one.
+pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str, root: Option<&Path>) -> Option<(Refusal, i32)> {
     let status = status(findings);
     let worst = findings.iter().find(|finding| finding.wrong.status() == status)?;
     let alike = |finding: &&Finding| finding.wrong.word() == worst.wrong.word();
-    let mut paths: Vec<String> = findings.iter().filter(alike).map(|finding| typed(&finding.path, below)).collect();
-    paths.sort();
-    paths.dedup();
+    let mut named: Vec<&Finding> = findings.iter().filter(alike).collect();
+    named.sort_by(|one, other| one.path.cmp(&other.path));
+    named.dedup_by(|one, other| one.path == other.path);
+    named.truncate(NAMED);
+    let paths: Vec<String> = named.iter().map(|finding| typed(&finding.path, below)).collect();
+    let work = Work::of(worst, &named, root);
     let of = worst.commit.as_ref().map_or_else(String::new, |commit| format!(" (commit {})", short(commit)));
     let more = match findings.len() - 1 {
         0 => String::new(),
         more => format!("; {more} more to see to"),
     };
     let types = rules::types(Path::new(OsStr::from_bytes(&worst.path)));
-    let (retry, next) = step(&worst.wrong, (&typed(&worst.path, below), &types), &paths, worst.commit.as_deref());
+    let (retry, next) = step(&worst.wrong, (&typed(&worst.path, below), &types), &paths, worst.commit.as_deref(), work);
     let refusal = Refusal {
         word: "BLOCKED",
         what: format!("{}{of} cannot be {deed}: {}", worst.shown(), worst.wrong),
@@ -68,12 +72,26 @@ fn why(wrong: &Wrong) -> &'static str {
 }
 
 /// Whether to try again, and the line to type. `path` can be pasted; beside it are the options by which sops knows its format, where the name does not tell it.
-fn step(wrong: &Wrong, (path, types): (&str, &str), alike: &[String], commit: Option<&str>) -> (String, String) {
+fn step(
+    wrong: &Wrong,
+    (path, types): (&str, &str),
+    alike: &[String],
+    commit: Option<&str>,
+    work: Work,
+) -> (String, String) {
     let after = || "yes, after the next step".to_owned();
     if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unheld(_) | Wrong::Unseen)) {
         return ("no, not with this commit".to_owned(), format!("git show {} -- {path}", short(commit)));
     }
     match wrong {
+        // The working tree has gone on: only what is staged is wrong.
+        Wrong::Bad(fault) if work == Work::Sound => match fault {
+            Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_) => {
+                let input = types.split(" --output-type").next().unwrap_or_default();
+                (after(), format!("locked sops updatekeys -y{input} {path} && git add {path}"))
+            }
+            _ => (after(), format!("git add {path}")),
+        },
         Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i{types} {path} && git add {path}")),
         Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
             (format!("yes; {}", fault.advice()), {
@@ -89,14 +107,47 @@ fn step(wrong: &Wrong, (path, types): (&str, &str), alike: &[String], commit: Op
         Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
         Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
         Wrong::Unlocked => {
-            let named = alike.iter().take(NAMED).cloned().collect::<Vec<_>>().join(" ");
-            (after(), format!("locked adopt {named}"))
+            let named = alike.join(" ");
+            let stage = if work == Work::Other { format!(" && git add {named}") } else { String::new() };
+            (after(), format!("locked adopt {named}{stage}"))
         }
         Wrong::Stale { .. } => (after(), format!("git show HEAD -- {path}")),
         Wrong::Zone(name) => (after(), format!("locked acquire {}", zone(name))),
         // A commit that is made under it has another time.
         Wrong::Unheld(name) => (after(), format!("locked acquire {} && git commit --amend --no-edit", zone(name))),
         Wrong::Unseen => (after(), "git fetch --refetch --no-filter".to_owned()),
+    }
+}
+
+/// How the working tree stands to what is staged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// As far as anybody can tell it is the same.
+    Same,
+    /// It is another version.
+    Other,
+    /// It is another version, and a sound one.
+    Sound,
+}
+
+impl Work {
+    /// For the worst, and those that are alike. What a commit has is not staged any more.
+    fn of(worst: &Finding, alike: &[&Finding], root: Option<&Path>) -> Self {
+        let Some(root) = root.filter(|_| worst.commit.is_none()) else { return Self::Same };
+        let repository = Repository::around(root).ok().flatten();
+        let other = |finding: &Finding| -> Option<Vec<u8>> {
+            let content = std::fs::read(root.join(path_from(&finding.path))).ok()?;
+            let lines = String::from_utf8_lossy(&content).replace("\r\n", "\n");
+            let names = [&content[..], lines.as_bytes()].map(|content| repository.as_ref()?.blob_id(content).ok());
+            let is_same = names.iter().flatten().any(|name| Some(name) == finding.blob.as_ref());
+            (!is_same).then_some(content)
+        };
+        let sound = |content: &Vec<u8>| canary::native(content).is_ok();
+        match worst.wrong {
+            Wrong::Bad(_) if other(worst).as_ref().is_some_and(sound) => Self::Sound,
+            _ if alike.iter().any(|finding| other(finding).is_some()) => Self::Other,
+            _ => Self::Same,
+        }
     }
 }
 
@@ -153,7 +204,7 @@ mod tests {
             finding(b"a b\n\xff", Wrong::Bad(Fault::Plaintext)),
             finding(b"y", Wrong::Zone("DB".to_owned())),
         ];
-        let (told, status) = refusal(&all, "committed", "").expect("a refusal");
+        let (told, status) = refusal(&all, "committed", "", None).expect("a refusal");
         assert_eq!(status, 72);
         let text = told.to_string();
         assert!(
@@ -161,7 +212,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("2 more"), "{text}");
-        assert!(refusal(&[], "committed", "").is_none());
+        assert!(refusal(&[], "committed", "", None).is_none());
     }
 
     #[test]
@@ -172,7 +223,8 @@ mod tests {
             ("a/b/x y", "a/b/", "locked adopt 'x y'"),
             ("a/x", "a/b/", "locked adopt ../../a/x"),
         ] {
-            let (told, _) = refusal(&[finding(path.as_bytes(), Wrong::Unlocked)], "committed", below).expect("one");
+            let (told, _) =
+                refusal(&[finding(path.as_bytes(), Wrong::Unlocked)], "committed", below, None).expect("one");
             assert_eq!(told.next, next);
         }
     }

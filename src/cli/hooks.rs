@@ -35,18 +35,25 @@ pub(super) fn hooks(context: &Context, options: &RunOptions, verb: &HooksVerbs) 
 
 fn run(context: &Context, options: &RunOptions, verb: &HookVerb) -> Result<Exit, Exit> {
     let (findings, deed) = match verb.hook.as_str() {
-        "pre-push" => (pushed::findings(context, options, &verb.args), "pushed"),
+        "pre-push" => (pushed::findings(context, options), "pushed"),
         _ => (committed::findings(context, options), "committed"),
     };
     let below = context.invocation.var("GIT_PREFIX").unwrap_or_default();
     let (refused, findings) = match findings {
-        Ok(findings) => (super::findings::refusal(&findings, deed, &below.to_string_lossy()), findings),
+        Ok(findings) if findings.is_empty() => (None, findings),
+        Ok(findings) => {
+            (super::findings::refusal(&findings, deed, &below.to_string_lossy(), root_of(context).as_deref()), findings)
+        }
         Err(unasked) => (Some(unasked), Vec::new()),
     };
     match refused {
         None => Ok(Exit::OK),
         Some((refusal, status)) => Err(refused_unless_bypassed(context, &verb.hook, &findings, &refusal, status)),
     }
+}
+
+fn root_of(context: &Context) -> Option<std::path::PathBuf> {
+    crate::audit::Door::at(&context.invocation.cwd, &crate::run::env_of(context)).root().ok().flatten()
 }
 
 /// `LOCKED_BYPASS` lets through what is refused, and is told of; what is not refused needs none.

@@ -10,8 +10,16 @@ use crate::terms::Digest;
 
 use super::{ConfigError, Layer};
 
-/// No settings are longer.
-pub(super) const LONGEST: u64 = 1024 * 1024;
+/// No settings are longer (1 MiB).
+const LONGEST: u64 = 1024 * 1024;
+
+/// Nor those that came with a repository (128 KiB): whoever checked it out pays for its reading.
+const LONGEST_OF_REPOSITORY: u64 = 128 * 1024;
+
+/// How long a file of this layer may be, in bytes.
+pub(super) fn longest(layer: Layer) -> u64 {
+    if layer == Layer::Repository { LONGEST_OF_REPOSITORY } else { LONGEST }
+}
 
 /// The text of a file.
 #[derive(Clone)]
@@ -34,8 +42,13 @@ impl Document {
     /// Reads it; none when it is not there. What came with a repository may not be a link: it would lead where its author
     /// likes. A FIFO is opened without waiting for who writes into it, and then refused.
     pub(super) fn read(path: &Path, layer: Layer) -> Result<Option<Self>, ConfigError> {
-        let no_file = || ConfigError::NoFile { path: path.to_owned() };
+        let longest = longest(layer);
+        let no_file = || ConfigError::NoFile { path: path.to_owned(), longest };
         let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+        // What is no file is not even opened: somebody may wait for that.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(no_file());
+        }
         let file = match open(path, layer) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -44,13 +57,13 @@ impl Document {
             Err(error) => return Err(if path.is_symlink() { no_file() } else { unreadable(error) }),
         };
         let found = file.metadata().map_err(unreadable)?;
-        if !found.is_file() || found.len() > LONGEST {
+        if !found.is_file() || found.len() > longest {
             return Err(no_file());
         }
         let mut bytes = Vec::new();
         // One that grows while it is read is no settings either.
-        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > LONGEST {
+        file.take(longest + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > longest {
             return Err(no_file());
         }
         Self::of(path, layer, bytes).map(Some)

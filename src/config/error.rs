@@ -17,10 +17,12 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// It is no regular file, or larger than any settings.
-    #[error("{path:?} is no regular file of at most 1 MiB")]
+    #[error("{path:?} is no regular file of at most {} KiB", longest / 1024)]
     NoFile {
         /// Which.
         path: PathBuf,
+        /// How many bytes it may have.
+        longest: u64,
     },
     /// It is no TOML, or has a key that we do not know.
     #[error("{path:?}, line {line}, column {column}: {what}")]
@@ -64,14 +66,6 @@ pub enum ConfigError {
         /// Who set them.
         sources: String,
     },
-    /// What should be the name of a variable is none.
-    #[error("{path:?}: {key} has what is no name of a variable")]
-    NoName {
-        /// Which file.
-        path: PathBuf,
-        /// Where in it.
-        key: &'static str,
-    },
     /// The variable that a file names is not set.
     #[error("{path:?} takes the store's address from {variable}, which is not set")]
     Unset {
@@ -95,7 +89,6 @@ impl ConfigError {
         match self {
             Self::Unreadable { .. } | Self::NoFile { .. } => "make it readable, or remove it".to_owned(),
             Self::Malformed { .. } => "mend that line".to_owned(),
-            Self::NoName { .. } => "letters, digits and _ alone, no digit first".to_owned(),
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
             Self::Untrusted { path, key } => {
                 let place = path.parent().unwrap_or(path).as_os_str().as_encoded_bytes();

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod parts;
+mod runs;
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::Spanned;
 use toml::de::DeTable;
 
 use self::parts::{check, entries, heads};
@@ -22,7 +24,7 @@ pub struct Store {
     /// The address itself.
     pub(super) url: Option<String>,
     /// The variable that has it.
-    pub(super) url_env: Option<String>,
+    pub(super) url_env: Option<Spanned<String>>,
     /// The SOPS file that has it.
     pub(super) url_sops: Option<InSops>,
     /// The schema of its database that has the leases.
@@ -44,7 +46,7 @@ impl Store {
         let mut say =
             |name: &str, value: Option<serde_json::Value>| said.extend(value.map(|value| (name.to_owned(), value)));
         say("at", self.url.as_deref().map(|url| place(url).into()));
-        say("url_env", self.url_env.clone().map(Into::into));
+        say("url_env", self.url_env.clone().map(|name| name.into_inner().into()));
         say("file", self.url_sops.as_ref().map(|it| it.file.display().to_string().into()));
         say("key", self.url_sops.as_ref().map(|it| it.key.clone().into()));
         say("schema", self.schema.clone().map(Into::into));
@@ -80,6 +82,9 @@ pub struct File {
     pub(super) tables: Vec<Head>,
 }
 
+/// The file of a repository has no more tables: whoever checked it out pays for each of them at every command.
+const MOST_TABLES: usize = 256;
+
 /// One key with its value.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
@@ -101,6 +106,10 @@ pub(super) struct Head {
     pub(super) program: Vec<String>,
     /// The keys that it sets.
     pub(super) sets: Vec<String>,
+    /// The command of its `canary`.
+    pub(super) canary: Vec<String>,
+    /// It follows what it sets off.
+    pub(super) follows: bool,
 }
 
 impl File {
@@ -118,6 +127,13 @@ impl File {
         let lines = document.lines();
         let tables = heads(&lines, &written);
         let entries = entries(&lines, written);
+        if document.layer == Layer::Repository && tables.len() > MOST_TABLES {
+            let at = document.text.match_indices('\n').nth(tables[MOST_TABLES].line.saturating_sub(2));
+            let at = at.map_or(0, |(at, _)| at + 1);
+            return Err(
+                document.wrong(at..at, "the file of a repository has at most 256 tables ([[rule]] and its kin)")
+            );
+        }
         Ok(Self { document, entries, tables })
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
-use super::document::LONGEST;
+use super::document::longest;
 
 /// The files, the weakest first.
 #[derive(Debug, Clone)]
@@ -77,14 +77,31 @@ impl Places {
 
     /// Whether one of these words is in some file.
     fn may_have(&self, words: &[&[u8]]) -> bool {
-        let fragments = fragments(&self.fragments).unwrap_or_default();
-        let all = fragments.iter().chain([&self.system]).chain(&self.user).chain(&self.repositories);
-        all.into_iter().any(|path| {
-            // What is no file is not opened here: it could hold a reader up.
-            let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
-            let text = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
-            words.iter().any(|word| text.windows(word.len()).any(|part| part == *word))
-        })
+        // What cannot be read may say anything: whoever reads it for good says what is wrong with it.
+        let Ok(fragments) = fragments(&self.fragments) else { return true };
+        let system = fragments.iter().chain([&self.system]).map(|path| (path, Layer::System));
+        let user = self.user.iter().map(|path| (path, Layer::User));
+        let all = system.chain(user).chain(self.repositories.iter().map(|path| (path, Layer::Repository)));
+        all.into_iter().any(|(path, layer)| may_say(path, layer, words))
+    }
+}
+
+/// Whether a file has one of these words, or nobody can tell. What is no file is not opened: that could hold a reader up.
+fn may_say(path: &Path, layer: Layer, words: &[&[u8]]) -> bool {
+    let found = match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() && layer == Layer::Repository => return true,
+        Ok(found) if found.is_symlink() => std::fs::metadata(path),
+        found => found,
+    };
+    let is_nothing = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let text = match found {
+        Ok(found) if found.is_file() && found.len() <= longest(layer) => std::fs::read(path),
+        Ok(_) => return true,
+        Err(error) => Err(error),
+    };
+    match text {
+        Ok(text) => words.iter().any(|word| text.windows(word.len()).any(|part| part == *word)),
+        Err(error) => !is_nothing(&error),
     }
 }
 

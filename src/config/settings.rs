@@ -92,17 +92,28 @@ impl Settings {
         &self.0.ignored
     }
 
+    /// What the tables of this kind are called.
+    pub fn called(&self, key: Key) -> impl Iterator<Item = &str> {
+        let heads = self.0.tables.iter().map(|table| &table.head).filter(move |head| head.key == key);
+        heads.flat_map(|head| head.called.iter().map(String::as_str))
+    }
+
     /// How many tables of this kind count.
     #[must_use]
     pub fn count(&self, key: Key) -> usize {
         self.0.tables.iter().filter(|table| table.head.key == key).count()
     }
 
-    /// The tables of this kind (`[[rule]]`…), the weakest first, without the keys that do not count.
+    /// The tables of this kind (`[[rule]]`…), the weakest first, without the keys that do not count. `fault` looks at each
+    /// as a whole, and names the key that is wrong with what was expected there.
     ///
     /// # Errors
     /// One of them is not what it should be: file, line, column, and what was expected.
-    pub fn tables<T: DeserializeOwned>(&self, key: Key) -> Result<Vec<Located<T>>, ConfigError> {
+    pub fn tables<T: DeserializeOwned>(
+        &self,
+        key: Key,
+        fault_of: &dyn Fn(&T) -> Option<(&'static str, String)>,
+    ) -> Result<Vec<Located<T>>, ConfigError> {
         let mut found = Vec::new();
         let wanted: Vec<&Table> = self.0.tables.iter().filter(|table| table.head.key == key).collect();
         // A file is parsed once for all of its tables.
@@ -111,7 +122,7 @@ impl Settings {
             let wrong = |error: &toml::de::Error| document.wrong(error.span().unwrap_or(0..0), fault(error.message()));
             let whole = DeTable::parse(&document.text).map_err(|error| wrong(&error))?;
             let name = key.name().trim_matches(['[', ']']);
-            let Some(DeValue::Array(list)) = whole.get_ref().get(name).map(|it| it.get_ref().clone()) else { continue };
+            let Some(DeValue::Array(list)) = whole.get_ref().get(name).map(|it| it.get_ref()) else { continue };
             for table in of_file {
                 let Some(mut spanned) = list.get(table.head.index).cloned() else { continue };
                 let whole = spanned.span();
@@ -119,13 +130,22 @@ impl Settings {
                 let wrong = |error: &toml::de::Error| {
                     document.wrong(error.span().unwrap_or(whole.clone()), fault(error.message()))
                 };
+                let mut places = Vec::new();
                 if let DeValue::Table(keys) = spanned.get_mut() {
                     for term in &table.without {
                         keys.remove(*term);
                     }
+                    places.extend(keys.iter().map(|(key, value)| (key.get_ref().to_string(), value.span())));
                 }
                 let reader = toml::de::ValueDeserializer::from(spanned);
                 let value = T::deserialize(reader).map_err(|error| wrong(&error))?;
+                if let Some((key, what)) = fault_of(&value) {
+                    // A key that is not there has no place; then it is the table's name that is looked for.
+                    let place = [key, "name", "secret", "program"]
+                        .into_iter()
+                        .find_map(|key| places.iter().find(|(own, _)| own == key).map(|(_, place)| place.clone()));
+                    return Err(document.wrong(place.unwrap_or(whole), what));
+                }
                 let from = table.file.source(table.head.line);
                 found.push(Located { value, from, adds_only: table.adds_only });
             }

@@ -155,7 +155,10 @@ fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<
     let said_by = path.display().to_string();
     let (address, said_by) = match (store.url, store.url_env, store.url_sops) {
         (Some(url), None, None) => (Address::Text(url), said_by),
-        (None, Some(variable), None) => (Address::Text(in_variable(path, &variable, env)?), variable),
+        (None, Some(variable), None) => {
+            let variable = variable.into_inner();
+            (Address::Text(in_variable(path, &variable, env)?), variable)
+        }
         (None, None, Some(InSops { file, key })) => {
             let beside = path.parent().unwrap_or(Path::new("/")).join(file);
             (Address::InSops { file: beside, key }, said_by)

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use toml::Spanned;
 
-use crate::terms::parse_duration;
+use crate::terms::{DurationError, parse_duration};
 
 use super::file::Store;
 use super::value::UnknownBase;
@@ -52,7 +52,7 @@ pub(super) struct Written {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Session {
-    pub(super) env: Option<Spanned<Vec<String>>>,
+    pub(super) env: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
 /// `[trust]`.
@@ -86,6 +86,10 @@ pub(super) trait Form {
     const EXPECTED: &'static str;
     /// Reads it.
     fn read(text: &str) -> Option<Self::Read>;
+    /// What is wrong with a text that has another form.
+    fn wrong(_: &str) -> String {
+        format!("a value of the wrong form, expected {}", Self::EXPECTED)
+    }
 }
 
 /// A value that has its form.
@@ -101,7 +105,7 @@ impl<'de, F: Form> Deserialize<'de> for Checked<F> {
                 f.write_str(F::EXPECTED)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Checked<F>, E> {
-                let wrong = || E::custom(format!("a value of the wrong form, expected {}", F::EXPECTED));
+                let wrong = || E::custom(F::wrong(text));
                 F::read(text).map(Checked).ok_or_else(wrong)
             }
         }
@@ -118,6 +122,12 @@ impl Form for Length {
     const EXPECTED: &'static str = "a duration, for example \"30s\" (ms, s, m, h)";
     fn read(text: &str) -> Option<Duration> {
         parse_duration(text).ok()
+    }
+    fn wrong(text: &str) -> String {
+        match parse_duration(text) {
+            Err(error @ DurationError::TooLong) => error.to_string(),
+            _ => format!("a value of the wrong form, expected {}", Self::EXPECTED),
+        }
     }
 }
 

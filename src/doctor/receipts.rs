@@ -36,6 +36,16 @@ pub(super) fn look(patient: &Patient<'_>, secrets: &[&Secret], root: &Path) -> V
             (false, true) => {}
         }
     }
+    let scope = secrets.first().and_then(|secret| namer.name(&secret.path).ok()).map(|target| target.scope().0.clone());
+    let remotes = patient.repository().map_or(0, |repository| repository.remotes(&env));
+    let apart = scope.filter(|scope| scope.starts_with("local/") && remotes > 1).map(|_| {
+        Finding::warn(
+            "scope.local",
+            format!("{remotes} remotes and none is called origin: this clone has a scope of its own"),
+        )
+        .because("other clones of the repository do not wait for its leases, and know none of its versions")
+        .remedy("git remote rename NAME origin, or scope = \"host/path\" in .locked.toml")
+    });
     let mut found = some(outside.iter().map(|path| changed_outside(path, root)).collect());
     if let Some(first) = none.first() {
         let more = if none.len() > 1 { format!(" and {} more", none.len() - 1) } else { String::new() };
@@ -46,6 +56,7 @@ pub(super) fn look(patient: &Patient<'_>, secrets: &[&Secret], root: &Path) -> V
                 .remedy(format!("locked adopt {file}")),
         );
     }
+    found.extend(apart);
     found
 }
 

@@ -22,6 +22,12 @@ impl Entry {
     pub(super) fn is(&self, section: &str, subsection: Option<&str>, key: &str) -> bool {
         self.section == section && self.subsection.as_deref() == subsection.map(str::as_bytes) && self.key == key
     }
+
+    /// The name of the remote whose URL this is; none for what takes back those before it.
+    pub(super) fn remote(&self) -> Option<&str> {
+        let is_url = self.section == "remote" && self.key == "url" && self.value.as_ref()?.first().is_some();
+        std::str::from_utf8(self.subsection.as_deref()?).ok().filter(|_| is_url)
+    }
 }
 
 /// The line (from 1) that does not parse.

@@ -36,6 +36,14 @@ impl Repository {
         Some(String::from_utf8_lossy(told.trim_ascii()).into_owned()).filter(|name| name.starts_with("refs/"))
     }
 
+    /// Whether a merge, a rebase or a pick has begun here and has not ended. Facts: git's `wt-status.c`.
+    #[must_use]
+    pub fn is_in_the_middle(&self) -> bool {
+        ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"]
+            .into_iter()
+            .any(|sign| self.git_dir.join(sign).exists())
+    }
+
     /// What HEAD holds of a file, byte for byte as git stores it: no filter, no end-of-line conversion. None when HEAD has
     /// no such regular file, or no commit. Starts git up to three times: for `restore`, not for every command.
     ///

@@ -130,6 +130,38 @@ impl Repository {
         Ok(blob.map(|blob| (blob.to_owned(), tag == Some("S"))))
     }
 
+    /// The commit that a ref is, if it is there.
+    #[must_use]
+    pub fn commit_of(&self, reference: &str, env: Environment<'_>) -> Option<String> {
+        let name = format!("{reference}^{{commit}}");
+        self.one_ref(env, "rev-parse", &["--verify", "--quiet", "--end-of-options", &name]).ok().flatten()
+    }
+
+    /// What HEAD's history has had at a file's path, newest first.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub fn line_of(&self, file: &Path, env: Environment<'_>) -> Result<Vec<String>, GitError> {
+        let Some(inside) = self.inside(file) else { return Ok(Vec::new()) };
+        let options = ["--raw", "-m", "--no-abbrev", "--no-renames", "--no-color", "--no-show-signature", "-z"];
+        let args = options.iter().chain(&["--format=", "--max-count=200", "HEAD", "--"]).map(OsString::from);
+        let told = match self.ask(env, "log", args.chain([literally(inside)]), NEED) {
+            Ok(told) => told,
+            // An unborn HEAD.
+            Err(GitError::Failed { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut blobs: Vec<String> = Vec::new();
+        let mut fields = told.split(|&byte| byte == 0);
+        while let Some(field) = fields.next() {
+            if let Some(change) = field.trim_ascii_start().strip_prefix(b":") {
+                fields.next();
+                blobs.extend(regular_blob_after(change).map(str::to_owned));
+            }
+        }
+        Ok(blobs)
+    }
+
     /// What the branch that is checked out follows, in full (`refs/remotes/origin/main`).
     ///
     /// # Errors
@@ -143,7 +175,8 @@ impl Repository {
     /// # Errors
     /// When git cannot be started.
     pub fn default_branch(&self, env: Environment<'_>) -> Result<Option<String>, GitError> {
-        self.one_ref(env, "symbolic-ref", &["--quiet", "refs/remotes/origin/HEAD"])
+        let remote = self.remote(env)?.unwrap_or_else(|| "origin".to_owned());
+        self.one_ref(env, "symbolic-ref", &["--quiet", &format!("refs/remotes/{remote}/HEAD")])
     }
 
     fn one_ref(&self, env: Environment<'_>, name: &'static str, args: &[&str]) -> Result<Option<String>, GitError> {
@@ -154,7 +187,7 @@ impl Repository {
         }
     }
 
-    /// Whether there is a remote called origin.
+    /// Whether there is a remote that is the repository's origin.
     #[must_use]
     pub fn has_origin(&self, env: Environment<'_>) -> bool {
         self.origin(env).is_ok_and(|origin| origin.is_some())

@@ -12,8 +12,9 @@ use super::{Environment, GitError, Repository, read_if_there};
 const SYSTEM_FILES: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 impl Repository {
-    /// The first URL of the remote called `origin`, after `insteadOf`; none without such a remote. It may hold a
-    /// password: never show it.
+    /// The first URL of the repository's origin, after `insteadOf`: of the remote called so, else of the only one that there is
+    /// (`git clone -o up`); none where several are there and none is called so, since nothing says which of them all checkouts
+    /// have. It may hold a password: never show it.
     ///
     /// # Errors
     /// When a configuration file of the repository is unreadable or broken, or git is needed and fails.
@@ -32,7 +33,7 @@ impl Repository {
         if only_git_knows || self.needs_git(env, home.as_deref()) {
             return self.origin_by_git(env);
         }
-        Ok(first_url(entries))
+        Ok(the_remote(&names(&entries)).and_then(|remote| first_url(&entries, remote)))
     }
 
     /// A plain setting of the repository's shared file.
@@ -55,10 +56,52 @@ impl Repository {
 
     /// `ls-remote --get-url` contacts nobody; it prints the name itself when there is no such remote.
     fn origin_by_git(&self, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
-        let url = self.ask(env, "ls-remote", ["--get-url", "origin"], "to apply insteadOf to the origin's URL")?;
-        let url = url.strip_suffix(b"\n").unwrap_or(&url);
-        Ok(Some(url.to_vec()).filter(|url| url != b"origin"))
+        if let Some(url) = self.url_by_git("origin", env)? {
+            return Ok(Some(url));
+        }
+        let Some(only) = self.remote(env)? else { return Ok(None) };
+        self.url_by_git(&only, env)
     }
+
+    fn url_by_git(&self, remote: &str, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
+        let url = self.ask(env, "ls-remote", ["--get-url", remote], "to apply insteadOf to the origin's URL")?;
+        let url = url.strip_suffix(b"\n").unwrap_or(&url);
+        Ok(Some(url.to_vec()).filter(|url| url != remote.as_bytes()))
+    }
+
+    /// How many remotes there are, as far as git tells.
+    #[must_use]
+    pub(crate) fn remotes(&self, env: Environment<'_>) -> usize {
+        let told = self.ask(env, "remote", [] as [&str; 0], "to count the remotes").unwrap_or_default();
+        told.split(|&byte| byte == b'\n').filter(|name| !name.is_empty()).count()
+    }
+
+    /// The name of the remote that is the repository's origin: `origin`, else the only one.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub(crate) fn remote(&self, env: Environment<'_>) -> Result<Option<String>, GitError> {
+        let told = self.ask(env, "remote", [] as [&str; 0], "to find the origin")?;
+        let told = String::from_utf8_lossy(&told);
+        let names: Vec<String> = told.lines().map(str::to_owned).collect();
+        Ok(the_remote(&names).map(str::to_owned))
+    }
+}
+
+/// `origin`, else the only one of them.
+fn the_remote(names: &[String]) -> Option<&str> {
+    let origin = names.iter().find(|name| *name == "origin");
+    let only = || if let [only] = names { Some(only) } else { None };
+    origin.or_else(only).map(String::as_str)
+}
+
+/// The remotes that have a URL, each once.
+fn names(entries: &[Entry]) -> Vec<String> {
+    let of = |entry: &Entry| entry.remote().map(str::to_owned);
+    let mut names: Vec<String> = entries.iter().filter_map(of).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The system's and the user's files, as the environment chooses them.
@@ -91,12 +134,12 @@ fn setting_in(entries: &[Entry], section: &str, key: &str) -> Option<Vec<u8>> {
 }
 
 /// URLs add up over the files; an empty one takes back those before it.
-fn first_url(entries: Vec<Entry>) -> Option<Vec<u8>> {
+fn first_url(entries: &[Entry], remote: &str) -> Option<Vec<u8>> {
     let mut first = None;
-    for entry in entries.into_iter().filter(|entry| entry.is("remote", Some("origin"), "url")) {
-        match entry.value {
+    for entry in entries.iter().filter(|entry| entry.is("remote", Some(remote), "url")) {
+        match &entry.value {
             Some(url) if url.is_empty() => first = None,
-            Some(url) => first = first.or(Some(url)),
+            Some(url) => first = first.or_else(|| Some(url.clone())),
             None => {}
         }
     }

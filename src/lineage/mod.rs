@@ -35,6 +35,8 @@ pub enum Base<'a> {
     File,
     /// It was read earlier, and its plaintext is what will be encrypted. The file may hold another one by now.
     Read,
+    /// The file at hand was made from it, past us.
+    Under,
     /// Another file holds it, or what was made from it, and will be put over the file at hand.
     Put {
         /// What the file at hand holds, which is lost with that.
@@ -108,18 +110,24 @@ pub enum Way {
         /// There are commits of our own, so that git wants to be told how to join.
         diverged: bool,
     },
-    /// Fetching, and taking the file out of this, since the file here has changes that a merge would refuse.
+    /// Fetching, and taking the file out of this: nothing is lost with the file that lies here.
     FetchAndCheckout {
         /// The remote.
         remote: String,
         /// The ref after the fetch.
         from: String,
     },
+    /// What lies here is committed nowhere: committing it, and then this.
+    CommitHere(Box<Self>),
+    /// What lies here is plaintext, which may hold an edit: putting it aside, and then this.
+    PutAside(Box<Self>),
+    /// git is in the middle of something here: ending that first.
+    EndFirst,
     /// It is not committed yet: committing it in that work tree, and then this.
     CommitThere {
         /// That work tree.
         worktree: String,
-        /// It must be pushed, too: that is another clone.
+        /// It must be pushed, too: that is another clone, whose branch follows one of a remote.
         push: bool,
         /// The rest.
         then: Box<Self>,
@@ -130,6 +138,18 @@ pub enum Way {
         worktree: String,
         /// The rest.
         then: Box<Self>,
+    },
+    /// It is committed in that clone, whose branch cannot simply be pushed: fetching and merging it from there.
+    PullThere {
+        /// Where that clone is.
+        place: String,
+        /// Its branch.
+        branch: String,
+    },
+    /// It is not committed yet, and git is in the middle of something in that work tree: somebody must end that there.
+    EndThere {
+        /// That work tree.
+        worktree: String,
     },
     /// Everything that was pushed is here, and it is not among that: somebody must push it over there.
     AskThere {

@@ -23,7 +23,7 @@ pub enum Local {
 const KEPT_IN: &str = "locked";
 const KEPT_AS: &str = "scope";
 
-/// `host/path` of origin; none without a remote of that name.
+/// `host/path` of origin, or of the only remote, whatever it is called; none without.
 ///
 /// # Errors
 /// When a configuration file of the repository is unreadable or broken, or git is needed and fails.

@@ -104,6 +104,8 @@ struct Touched<'d> {
     elsewhere: bool,
     /// What touches it does not stop with our processes.
     beyond: bool,
+    /// A zone that only adds has no say.
+    passes: bool,
     content: OnceCell<Content>,
     /// The commands that write it.
     by: Vec<&'d Deed>,
@@ -113,7 +115,7 @@ impl Touched<'_> {
     fn enters(&self, zone: &Zone) -> bool {
         let named = zone.has_path(&self.letters, None)
             || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
-        named && (self.wrote || zone.reads) && self.fits(zone)
+        named && !(self.passes && zone.adds_only) && (self.wrote || zone.reads) && self.fits(zone)
     }
 
     fn how(&self) -> String {
@@ -160,16 +162,19 @@ fn files<'d>(deeds: &'d [Deed], used: &[PathBuf], zones: &[Zone], world: &World<
             writers.entry(path).or_default().push(deed);
         }
     }
-    let by = |deed: &Deed, path: &PathBuf, wrote| (path.clone(), wrote, deed.host.is_some(), deed.beyond);
+    let by = |deed: &Deed, path: &PathBuf, wrote: bool| {
+        let passes = deed.passes || (deed.launches && !wrote);
+        (path.clone(), wrote, deed.host.is_some(), deed.beyond, passes)
+    };
     let by_deeds = deeds.iter().filter(|deed| !deed.inside).flat_map(|deed| {
         let writes = deed.writes.iter().map(move |path| by(deed, path, true));
         writes.chain(deed.reads.iter().map(move |path| by(deed, path, false)))
     });
     // An engine goes on when the client is stopped.
-    let by_compose = used.iter().map(|path| (path.clone(), true, false, true));
+    let by_compose = used.iter().map(|path| (path.clone(), true, false, true, false));
     let all: BTreeSet<_> = by_deeds.chain(by_compose).collect();
-    let wanted = all.into_iter().filter(|(path, _, elsewhere, _)| *elsewhere || !places::is_safe(path, world.book));
-    let touched = wanted.map(|(path, wrote, elsewhere, beyond)| Touched {
+    let wanted = all.into_iter().filter(|(path, _, elsewhere, ..)| *elsewhere || !places::is_safe(path, world.book));
+    let touched = wanted.map(|(path, wrote, elsewhere, beyond, passes)| Touched {
         letters: places::by_its_letters(&path),
         places: if elsewhere || !is_known(path.as_os_str()) { Vec::new() } else { places::of(&path) },
         content: OnceCell::new(),
@@ -178,6 +183,7 @@ fn files<'d>(deeds: &'d [Deed], used: &[PathBuf], zones: &[Zone], world: &World<
         wrote,
         elsewhere,
         beyond,
+        passes,
     });
     touched.collect()
 }

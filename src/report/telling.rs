@@ -92,6 +92,9 @@ fn fate(ending: &Ending) -> String {
         Ending::Release(ended) => format!("released as {}", ended.as_str()),
         Ending::Keep { takeable: true, .. } => "kept, free for anyone to take, since nothing changed".to_owned(),
         Ending::Keep { .. } => "kept for this session".to_owned(),
+        Ending::Elsewhere { keep_for, .. } => {
+            format!("held against everybody for {}, this session too", show_duration(*keep_for))
+        }
         Ending::Linger { .. } => "held against everybody".to_owned(),
         Ending::Quarantine { .. } => "quarantined".to_owned(),
     }
@@ -115,7 +118,7 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
 /// when the wait is ended, if the store keeps anything.
 #[must_use]
 pub fn follows(what: &str, resources: &str, hold_for: Option<&str>) -> String {
-    let then = hold_for.map_or_else(|| "gives it back".to_owned(), |span| format!("keeps it for {span}"));
+    let then = hold_for.map_or_else(|| "gives it back".to_owned(), |span| format!("leaves it for {span}"));
     format!(
         "locked: waiting for the run of {what} to end, and holding {resources} meanwhile; Ctrl-C ends the wait and {then}"
     )
@@ -125,7 +128,7 @@ pub fn follows(what: &str, resources: &str, hold_for: Option<&str>) -> String {
 #[must_use]
 pub fn followed_no_more(what: &str, why: &str, resources: &str, hold_for: Option<&str>) -> String {
     let then =
-        hold_for.map_or_else(|| "is given back".to_owned(), |span| format!("stays with this session for {span}"));
+        hold_for.map_or_else(|| "is given back".to_owned(), |span| format!("stays for {span}, and lets nobody in"));
     format!("locked: the run of {what} was not followed to its end ({why}); {resources} {then}")
 }
 

@@ -90,6 +90,8 @@ pub struct Decrypted {
     pub file: PathBuf,
     /// The file that the plaintext goes to; none where that is no file that is known.
     pub plaintext: Option<PathBuf>,
+    /// A program is run with it, and need not keep anything of it.
+    pub runs: bool,
 }
 
 /// One command of a line, as zones look at it.
@@ -103,6 +105,11 @@ pub struct Deed {
     pub inside: bool,
     /// It runs beyond us: whoever stops our processes does not stop it.
     pub beyond: bool,
+    /// sops reads here: no zone that only adds is entered by it.
+    pub passes: bool,
+    /// It starts others, which are looked at by themselves: by the words that it has for them no zone that only adds is
+    /// entered.
+    pub launches: bool,
     /// Files that it writes.
     pub writes: Vec<PathBuf>,
     /// What it writes there, as far as the line has it; only where a zone asks for what stands in files.

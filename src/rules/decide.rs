@@ -4,6 +4,7 @@
 mod claim;
 mod files;
 mod fits;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -11,8 +12,9 @@ pub(super) use self::fits::behind;
 
 use self::claim::claim;
 use self::files::{of_files, of_sops};
-use self::fits::{fits, may_match};
-use super::book::Book;
+use self::fits::may_match;
+use self::workflow::Spellings;
+use super::book::{Author, Book, Rule};
 use super::grammar;
 use super::policy::Policy;
 use super::step::Step;
@@ -52,6 +54,20 @@ pub(super) struct Wants {
     pub(super) unnamed: bool,
     /// A rule decided, and a word that could be a name may be the value of an option that nobody knows.
     pub(super) doubtful: bool,
+    /// It is sops, and writes no ciphertext: that passes whatever settings say.
+    pub(super) reads: bool,
+    /// What could not be told, one sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+/// Whether a rule has no say on this command: reads of sops always pass, and a rule that only adds takes none away, nor
+/// what starts them. What a read writes on the side (plaintext, to a file) its owner's own rules for files may be about.
+fn is_passed_over(rule: &Rule, reads: bool, starts: bool) -> bool {
+    match rule.author {
+        Author::BuiltIn => false,
+        Author::Settings => reads && rule.writes.is_empty(),
+        Author::Untrusted => reads || (starts && rule.writes.is_empty()),
+    }
 }
 
 /// Decides about one command.
@@ -66,10 +82,15 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
     } else if !step.inside {
         of_files(step, &line, book, command, &mut wants);
     }
+    let starts = book.only_starts(step.name());
+    let workflow = Spellings::of(step, &line, book, command);
     for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
+        if is_passed_over(rule, wants.reads, starts) {
+            continue;
+        }
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
-        let Some(caught) = fits(rule, step, &line, &wants.touched, (book, command)) else {
+        let Some(caught) = workflow.fits(rule, step, &line, &wants.touched, (book, command)) else {
             wants.unnamed |= may_match(rule, step, &line, (book, command));
             continue;
         };
@@ -79,6 +100,9 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         }
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
         claim(rule, &filling, &mut wants);
+    }
+    if wants.claims.is_empty() {
+        wants.notes.extend(workflow.unknown(&line));
     }
     // Words that only run time knows stand before the sub-command, or instead of it.
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());

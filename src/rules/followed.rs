@@ -1,24 +1,78 @@
 //! Which workflow's run a command triggers, in the words with which gh can be asked for it.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 use super::grammar::Line;
 use super::policy::Follow;
+use super::step::{Step, is_known};
+use crate::terms::percent_decode;
 
-/// The workflow: `gh workflow run NAME`, `gh api …/dispatches`.
-pub(super) fn workflow(line: &Line<'_>) -> Option<Follow> {
-    let operand = line.operands.first()?.to_str()?;
-    let value = |names| line.value(names).and_then(OsStr::to_str);
-    Some(match Dispatch::read(operand) {
-        Some(dispatch) => Follow::Workflow {
-            workflow: dispatch.workflow.to_owned(),
-            repository: dispatch.repository(value("--hostname")),
-        },
-        None => {
-            Follow::Workflow { workflow: file(operand).to_owned(), repository: value("-R|--repo").map(str::to_owned) }
+/// The workflow that a command names: `gh workflow run NAME`, `gh api …/dispatches`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    /// File, id or display name.
+    pub(super) workflow: String,
+    /// `[HOST/]OWNER/REPO` if the command says it.
+    pub(super) repository: Option<String>,
+    /// The endpoint around the name, if it is one.
+    around: Option<String>,
+}
+
+impl Named {
+    /// What the line names; nothing where it names no workflow.
+    pub(super) fn read(line: &Line<'_>) -> Option<Self> {
+        let operand = line.operands.first()?.to_str()?;
+        let value = |names| line.value(names).and_then(OsStr::to_str);
+        match Dispatch::read(operand) {
+            Some(dispatch) if line.path == "api" => Some(Self {
+                workflow: file(&String::from_utf8_lossy(&percent_decode(dispatch.workflow))).to_owned(),
+                repository: dispatch.repository(value("--hostname")),
+                around: Some(format!("repos/{}/{}/actions/workflows/", dispatch.owner, dispatch.name)),
+            }),
+            _ => Self::of(line).filter(|_| line.path == "workflow run"),
         }
-    })
+    }
+
+    /// The same of a program that is told the workflow as `gh workflow run` is.
+    fn of(line: &Line<'_>) -> Option<Self> {
+        let operand = line.operands.first()?.to_str()?;
+        let repository = line.value("-R|--repo").and_then(OsStr::to_str).map(str::to_owned);
+        Some(Self { workflow: file(operand).to_owned(), repository, around: None })
+    }
+
+    /// The operand with another name of the same workflow.
+    pub(super) fn with(&self, name: &str) -> OsString {
+        match &self.around {
+            Some(around) => format!("{around}{}/dispatches", name.replace('/', " ")).into(),
+            None => name.into(),
+        }
+    }
+
+    /// It is named by its number, of which the files at hand know nothing.
+    pub(super) fn is_number(&self) -> bool {
+        !self.workflow.is_empty() && self.workflow.bytes().all(|byte| byte.is_ascii_digit())
+    }
+}
+
+/// The run that a command sets off, in the words with which gh can be asked for it; none where the command names no
+/// workflow.
+///
+/// # Errors
+/// It cannot be asked for from here: why.
+pub(super) fn workflow(step: &Step<'_>, line: &Line<'_>) -> Result<Option<Follow>, &'static str> {
+    let read = || if step.name() == "gh" { Named::read(line) } else { Named::of(line) };
+    let Some(Named { workflow, repository, .. }) = read() else { return Ok(None) };
+    if step.host.is_some() || step.inside {
+        return Err("it was set off on another machine");
+    }
+    if !is_known(OsStr::new(&workflow)) {
+        return Err("which workflow it is only run time knows");
+    }
+    if !is_known(step.cwd.as_os_str()) || step.env.is_open() {
+        return Err("where it was set off only run time knows");
+    }
+    Ok(Some(Follow { workflow, repository, cwd: step.cwd.clone(), env: step.env.clone() }))
 }
 
 /// A file of a workflow has its name, wherever it is said to lie: `run list` knows names of files, no paths. What has no
@@ -41,6 +95,7 @@ struct Dispatch<'a> {
 
 impl<'a> Dispatch<'a> {
     fn read(endpoint: &'a str) -> Option<Self> {
+        let endpoint = endpoint.split(['?', '#']).next().unwrap_or_default();
         let (host, path) = match endpoint.split_once("://") {
             Some((_, address)) => address.split_once('/').map(|(host, path)| (Some(host), path))?,
             None => (None, endpoint.trim_start_matches('/')),
@@ -79,28 +134,41 @@ mod tests {
     use super::super::grammar;
     use super::*;
 
+    const SYNC: &str = "actions/workflows/secrets-sync.yml/dispatches";
+
+    /// What the line names, and where.
+    fn named(args: &str) -> Option<(String, Option<String>)> {
+        let args: Vec<OsString> = args.split(' ').map(OsString::from).collect();
+        let book = Book::new();
+        let line = grammar::read(book.program("gh"), &args);
+        Named::read(&line).map(|named| (named.workflow, named.repository))
+    }
+
     #[test]
     fn a_run_is_followed_by_the_name_of_its_workflow_s_file() {
-        let book = Book::new();
-        let sync = "actions/workflows/secrets-sync.yml/dispatches";
         for (args, workflow, repository) in [
             ("workflow run secrets-sync.yml", "secrets-sync.yml", None),
             ("workflow run .github/workflows/secrets-sync.yaml -R acme/infra", "secrets-sync.yaml", Some("acme/infra")),
             ("workflow run sync/secrets --repo h/acme/infra", "sync/secrets", Some("h/acme/infra")),
             ("workflow run 161335", "161335", None),
-            (&format!("api repos/acme/infra/{sync} -f ref=main"), "secrets-sync.yml", Some("acme/infra")),
-            (&format!("api -X POST /repos/acme/infra/{sync}/"), "secrets-sync.yml", Some("acme/infra")),
-            (&format!("api repos/{{owner}}/{{repo}}/{sync}"), "secrets-sync.yml", None),
-            (&format!("api repos/:owner/:repo/{sync}"), "secrets-sync.yml", None),
-            (&format!("api --hostname h repos/acme/infra/{sync}"), "secrets-sync.yml", Some("h/acme/infra")),
-            (&format!("api https://api.github.com/repos/acme/infra/{sync}"), "secrets-sync.yml", Some("acme/infra")),
-            (&format!("api https://h/api/v3/repos/acme/infra/{sync}"), "secrets-sync.yml", Some("h/acme/infra")),
-            ("api repos/acme/infra/dispatches", "repos/acme/infra/dispatches", None),
+            (&format!("api repos/acme/infra/{SYNC} -f ref=main"), "secrets-sync.yml", Some("acme/infra")),
+            (&format!("api -X POST /repos/acme/infra/{SYNC}/"), "secrets-sync.yml", Some("acme/infra")),
+            (&format!("api repos/acme/infra/{SYNC}?x=1"), "secrets-sync.yml", Some("acme/infra")),
+            (&format!("api repos/{{owner}}/{{repo}}/{SYNC}"), "secrets-sync.yml", None),
+            (&format!("api repos/:owner/:repo/{SYNC}"), "secrets-sync.yml", None),
+            (&format!("api --hostname h repos/acme/infra/{SYNC}"), "secrets-sync.yml", Some("h/acme/infra")),
+            (&format!("api https://api.github.com/repos/acme/infra/{SYNC}"), "secrets-sync.yml", Some("acme/infra")),
+            (&format!("api https://h/api/v3/repos/acme/infra/{SYNC}"), "secrets-sync.yml", Some("h/acme/infra")),
+            (
+                "api repos/acme/infra/actions/workflows/.github%2Fworkflows%2Fsecrets-sync.yml/dispatches",
+                "secrets-sync.yml",
+                Some("acme/infra"),
+            ),
         ] {
-            let args: Vec<OsString> = args.split(' ').map(OsString::from).collect();
-            let line = grammar::read(book.program("gh"), &args);
-            let (workflow, repository) = (workflow.to_owned(), repository.map(str::to_owned));
-            assert_eq!(super::workflow(&line), Some(Follow::Workflow { workflow, repository }), "{args:?}");
+            assert_eq!(named(args), Some((workflow.to_owned(), repository.map(str::to_owned))), "{args:?}");
+        }
+        for args in ["api repos/acme/infra/dispatches", "workflow view secrets-sync.yml", "run list", "workflow run"] {
+            assert_eq!(named(args), None, "{args:?}");
         }
     }
 }

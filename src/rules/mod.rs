@@ -33,9 +33,9 @@ mod xargs;
 mod zones;
 
 pub use apart::{Part, apart};
-pub use book::{Book, Rotation, Rule, Safe, Stale, Tables, Zone, workflow_rules};
+pub use book::{Author, Book, Fault, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
-pub use policy::{Canary, Follow, Keep, Policy};
+pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::{Said, Set};
 pub use sops::{LineEnds, hint, types};
@@ -128,6 +128,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
         ));
     }
     class.asks |= wants.asks;
+    class.notes.extend(wants.notes);
     class.decrypted.extend(wants.decrypted);
     class.trees.extend(wants.trees);
     // Of files the plan says which are shared at all.
@@ -142,7 +143,7 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
 /// Is there a built-in rule of this name? Those for sops begin with its name and a dot.
 #[must_use]
 pub fn is_built_in(rule: &str) -> bool {
-    rule.starts_with("sops.") || Book::new().has_built_in(rule)
+    rule.starts_with("sops.") || Book::has_built_in(rule)
 }
 
 /// Do the built-in tables say anything of this program?

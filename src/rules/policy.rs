@@ -1,7 +1,10 @@
 //! What a rule asks of the lease, besides the resources.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
 use std::time::Duration;
+
+use super::set::Set;
 
 /// On what terms the resources are held. Where several rules decide together, the strictest terms count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,7 +22,7 @@ pub struct Policy {
     /// How long the lease stays after success: what was triggered is still at work elsewhere.
     pub hold_for: Option<Duration>,
     /// What is waited for after success, the lease held: a command that ends when the work elsewhere does.
-    pub follow: Option<Follow>,
+    pub follow: Vec<Follow>,
     /// How long after its start a command that runs on for ever (an attached `up`) still holds the lease.
     pub give_back: Option<Duration>,
 }
@@ -59,16 +62,30 @@ impl Keep {
     }
 }
 
-/// What is waited for.
+/// How long a lease stays where what it set off elsewhere was to be followed to its end and was not: 2 minutes.
+pub const HOLD_FOR: Duration = Duration::from_secs(2 * 60);
+
+/// What is waited for: the run of a workflow that the command sets off (`gh run watch`), asked for as the command itself
+/// asked GitHub.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Follow {
-    /// The newest run of this workflow in the repository that the command named (`gh run watch`).
-    Workflow {
-        /// As the command names it: file, path, id or display name.
-        workflow: String,
-        /// `OWNER/REPO` if the command says it.
-        repository: Option<String>,
-    },
+pub struct Follow {
+    /// As the command names it: file, id or display name.
+    pub workflow: String,
+    /// `[HOST/]OWNER/REPO` if the command says it.
+    pub repository: Option<String>,
+    /// Where the command runs; absolute.
+    pub cwd: PathBuf,
+    /// What is set for it besides the environment.
+    pub env: Set,
+}
+
+impl Follow {
+    /// A run of this workflow, asked for at the root, with nothing else set.
+    #[must_use]
+    pub fn of(workflow: &str, repository: Option<&str>) -> Self {
+        let (workflow, repository) = (workflow.to_owned(), repository.map(str::to_owned));
+        Self { workflow, repository, cwd: PathBuf::from("/"), env: Set::default() }
+    }
 }
 
 impl Policy {
@@ -82,11 +99,17 @@ impl Policy {
             keep: stricter(self.keep, other.keep),
             keep_for: self.keep_for.max(other.keep_for),
             hold_for: self.hold_for.max(other.hold_for),
-            follow: self.follow.or(other.follow),
+            follow: both(self.follow, other.follow),
             // What runs on for ever gives back only when everything in the line does.
             give_back: self.give_back.zip(other.give_back).map(|(one, two)| one.max(two)),
         }
     }
+}
+
+/// Each once: a workflow that one line sets off twice runs twice, and to follow one of them is to follow both.
+fn both(mut one: Vec<Follow>, two: Vec<Follow>) -> Vec<Follow> {
+    one.extend(two.into_iter().filter(|more| !one.contains(more)).collect::<Vec<_>>());
+    one
 }
 
 /// Who says nothing says "changed", which is stricter than "never".

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
+use super::step::is_known;
+
 /// Variables that a line sets for its command. Their values may be secrets: they are counted, not shown.
 #[derive(Clone, Default)]
 pub struct Set(Option<Arc<Layer>>);
@@ -81,6 +83,11 @@ impl Set {
             }
         }
         all.into_iter().collect()
+    }
+
+    /// Whether a value is one that only run time knows.
+    pub(super) fn is_open(&self) -> bool {
+        self.last_first().filter_map(|(_, value)| value).any(|value| !is_known(value))
     }
 
     fn layers(&self) -> impl Iterator<Item = &Layer> {

@@ -27,6 +27,8 @@ pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Comman
         inside: step.inside,
         beyond: step.escapes || step.host.is_some() || step.inside,
         writes: wants.touched.clone(),
+        passes: wants.reads,
+        launches: book.only_starts(step.name()),
         ..Deed::default()
     };
     // Where the typed line's own output goes, the shell has decided before us.
@@ -41,7 +43,8 @@ pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Comman
             deed.sources = reads(step, &line);
         }
     }
-    if book.zones().iter().any(|zone| !zone.sql.is_empty()) {
+    // sops is told no SQL, whoever says that it is.
+    if !wants.reads && book.zones().iter().any(|zone| !zone.sql.is_empty()) {
         deed.sql = told(step, &line, book, command);
     }
     deed
@@ -140,7 +143,9 @@ pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Class
     let bare: Vec<Vec<u8>> = deed.sql.texts.iter().map(|text| bare_sql(text)).collect();
     for zone in book.zones() {
         let by_sql = bare.iter().any(|text| zone.has_sql(text));
-        if !by_sql && !lines.iter().any(|line| zone.has_command(line)) {
+        // By a read of sops only a zone of reads is entered, and none at all that only adds.
+        let spared = (deed.passes && (zone.adds_only || !zone.reads)) || (deed.launches && zone.adds_only);
+        if !by_sql && (spared || !lines.iter().any(|line| zone.has_command(line))) {
             continue;
         }
         // A server goes on with a statement when the program that sent it is stopped.

@@ -38,7 +38,7 @@ pub fn real(context: &Context, name: &str) -> Option<PathBuf> {
     Some(cwd.join(found.path))
 }
 
-fn variable(entry: &OsStr) -> Option<(OsString, OsString)> {
+pub(super) fn variable(entry: &OsStr) -> Option<(OsString, OsString)> {
     let bytes = entry.as_bytes();
     // A name may begin with `=` on no system that sops runs on; an entry without `=` is no variable.
     let equals = bytes.iter().position(|&byte| byte == b'=').filter(|&at| at > 0)?;

@@ -7,12 +7,14 @@ use serde::de::DeserializeOwned;
 
 use crate::config::{ConfigError, Key, Located, Places, Settings, Source};
 use crate::exit::Exit;
-use crate::rules::{Book, Classification, Command, Rotation, Rule, Tables, Zone, classify, workflow_rules};
+use crate::rules::{
+    self, Author, Book, Classification, Command, Fault, Rotation, Rule, Sound, Tables, Zone, classify, workflow_rules,
+};
 
 use crate::report;
 use crate::terms::ResourceName;
 
-use super::{Context, NoSetting, env_of, hosts, settings};
+use super::{Context, NoSetting, env_of, hosts, settings, workflows};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
 /// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
@@ -28,7 +30,7 @@ pub fn classified(
     let book = match of_settings(context) {
         Ok(book) => book,
         Err(error) => {
-            let book = Book::new();
+            let book = Book::new().asking_for_workflows(workflows::asked(context));
             let mut class = classify(command, &book);
             let holds = !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty();
             if holds && super::bypass::asked(context).is_none() {
@@ -51,7 +53,7 @@ pub fn classified(
 /// They cannot be followed; it has been told.
 pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
     let settings = settings::settings_here(context)?;
-    let rotations = of(&settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret));
+    let rotations = of(&settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret), |_, _| {});
     rotations.map_err(|error| NoSetting::Wrong(error).refuse(context))
 }
 
@@ -61,6 +63,14 @@ pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
 /// The settings cannot be followed, which has been told.
 pub fn book_here(context: &Context) -> Result<Book, Exit> {
     of_settings(context).map_err(|error| NoSetting::Wrong(error).refuse(context))
+}
+
+/// What is wrong with the settings around the working directory, their tables included.
+///
+/// # Errors
+/// That.
+pub fn tables_here(context: &Context) -> Result<(), ConfigError> {
+    tables(&settings::settings_or_fault(context)?).map(drop)
 }
 
 /// The zones that the settings name for this session.
@@ -74,18 +84,23 @@ pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {
-        return Ok(Book::new());
+        return Ok(Book::new().asking_for_workflows(workflows::asked(context)));
     }
     let settings = settings::layers_here(context)?.settings(&settings::BUILT_IN)?;
     let tables = tables(&settings)?;
     let book = Book::with(tables, hosts::named(&settings)).with_packs(settings.words(Key::Packs));
+    let book = book.asking_for_workflows(workflows::asked(context));
     let book = if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book };
     Ok(book.for_session(|| super::entry::session_names(context, &settings)))
 }
 
 /// The tables of all files in one, the strongest first.
 fn tables(settings: &Settings) -> Result<Tables, ConfigError> {
-    let mut rules = of(settings, Key::Rule, |rule: &Rule| Some(&*rule.name))?;
+    let authored =
+        |rule: &mut Rule, adds_only| rule.author = if adds_only { Author::Untrusted } else { Author::Settings };
+    let mut rules = read(settings, Key::Rule, |rule: &Rule| Some(&*rule.name), authored, &|rule| {
+        rule.fault().or_else(|| switches_nothing_off(rule, settings))
+    })?;
     let named: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
     let said = [Key::GhWorkflows, Key::GhHoldFor, Key::GhFollow].iter().any(|&key| settings.value(key).is_some());
     if said {
@@ -95,25 +110,54 @@ fn tables(settings: &Settings) -> Result<Tables, ConfigError> {
         rules.extend(of_gh.into_iter().filter(|ready| !named.contains(&ready.name)));
     }
     Ok(Tables {
-        program: of(settings, Key::Program, |_| None)?,
-        launcher: of(settings, Key::Launcher, |_| None)?,
-        writer: of(settings, Key::Writer, |_| None)?,
-        sql: of(settings, Key::Sql, |_| None)?,
+        program: of(settings, Key::Program, |_| None, |_, _| {})?,
+        launcher: of(settings, Key::Launcher, |_| None, |_, _| {})?,
+        writer: of(settings, Key::Writer, |_| None, |_, _| {})?,
+        sql: of(settings, Key::Sql, |_| None, |_, _| {})?,
         rule: rules,
-        zone: of(settings, Key::Zone, |zone: &Zone| Some(&*zone.name))?,
-        safe: of(settings, Key::Safe, |_| None)?,
-        rotation: of(settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret))?,
+        zone: of(settings, Key::Zone, |zone: &Zone| Some(&*zone.name), |zone, adds_only| zone.adds_only = adds_only)?,
+        safe: of(settings, Key::Safe, |_| None, |_, _| {})?,
+        rotation: of(settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret), |_, _| {})?,
     })
+}
+
+/// A rule that only switches another one off, and there is none of this name.
+fn switches_nothing_off(rule: &Rule, settings: &Settings) -> Option<Fault> {
+    let named = || settings.called(Key::Rule).filter(|name| *name == rule.name).count();
+    if rule.enabled || Book::has_built_in(&rule.name) || named() > 1 {
+        return None;
+    }
+    if rules::is_built_in(&rule.name) {
+        let what = "the rules for sops are code, and cannot be switched off";
+        return Some(Fault { key: "name", what: what.to_owned() });
+    }
+    let others = settings.called(Key::Rule).filter(|name| *name != rule.name);
+    let built_in = Book::built_in_rules().map(|name| -> &str { name });
+    let near = crate::config::nearest(&rule.name, built_in.chain(others));
+    let next = near.map_or_else(|| "locked config rules".to_owned(), |near| format!("did you mean \"{near}\"?"));
+    Some(Fault { key: "name", what: format!("it switches a rule off, and there is none of this name; {next}") })
 }
 
 /// The tables of one kind. What has the name of one in a stronger file is replaced by that; in one file several may share
 /// a name, and all count.
-fn of<T: DeserializeOwned>(
+fn of<T: DeserializeOwned + Sound>(
     settings: &Settings,
     key: Key,
     name: impl Fn(&T) -> Option<&str>,
+    mark: impl Fn(&mut T, bool),
 ) -> Result<Vec<T>, ConfigError> {
-    let mut tables: Vec<Located<T>> = settings.tables(key)?;
+    read(settings, key, name, mark, &Sound::fault)
+}
+
+/// The same; `mark` notes whether one of them may only add, and `fault` says what is wrong with it.
+fn read<T: DeserializeOwned>(
+    settings: &Settings,
+    key: Key,
+    name: impl Fn(&T) -> Option<&str>,
+    mark: impl Fn(&mut T, bool),
+    fault: &dyn Fn(&T) -> Option<Fault>,
+) -> Result<Vec<T>, ConfigError> {
+    let mut tables: Vec<Located<T>> = settings.tables(key, &|table| fault(table).map(|it| (it.key, it.what)))?;
     tables.reverse();
     // What may only add stands behind what decides.
     tables.sort_by_key(|table| table.adds_only);
@@ -124,7 +168,11 @@ fn of<T: DeserializeOwned>(
             found.push(table);
         }
     }
-    Ok(found.into_iter().map(|table| table.value).collect())
+    let marked = found.into_iter().map(|mut table| {
+        mark(&mut table.value, table.adds_only);
+        table.value
+    });
+    Ok(marked.collect())
 }
 
 fn file(source: &Source) -> Option<&Path> {

@@ -10,7 +10,7 @@ use crate::settle::Decision;
 use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Forced, ForcedEnd, Live, Receipt, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Hold, Outcome};
-use crate::terms::{FencingToken, GrantId};
+use crate::terms::{Digest, FencingToken, GrantId};
 
 use super::Before;
 use super::account;
@@ -40,6 +40,8 @@ pub(super) struct Words {
     pub(super) carried: Vec<FileRecord>,
     /// The bases that a person has accepted, for the ledger once something is written upon them.
     pub(super) accepted: Vec<Receipt>,
+    /// The versions that the command began with, in the plan's order of files, where what lay there did not say it.
+    pub(super) bases: Vec<Option<Digest>>,
 }
 
 impl Words {
@@ -53,6 +55,7 @@ impl Words {
             forced: true,
             carried: Vec::new(),
             accepted: Vec::new(),
+            bases: Vec::new(),
             live: (!in_refuge).then_some(live),
         }
     }
@@ -194,6 +197,9 @@ impl Duty for KeeperDuty<'_> {
         let words: Words = serde_json::from_str(words).map_err(|error| error.to_string())?;
         self.tokens = words.tokens();
         self.before = self.job.observe();
+        for (before, base) in self.before.iter_mut().zip(&words.bases) {
+            before.base.clone_from(base);
+        }
         let begin = words.begin(self.job);
         self.carried.clone_from(&words.carried);
         self.words = Some(words);

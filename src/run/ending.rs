@@ -86,9 +86,9 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
     let receipts = words.with_accepted(receipts);
     let limit = settle_within(store);
     decision = reached(job, outcome, decision, &receipts, store);
-    let settled = job.settle(store, &words.tokens(), &decision, receipts, limit);
+    let settled = job.settle(store, &words.tokens(), &decision, receipts.clone(), limit);
     if job.succeeded(outcome) && matches!(settled, Ok(Release::Released)) {
-        stale::forget(job);
+        stale::remember(job, &receipts);
     }
     let (word, why) = account::account_of(outcome, &decision, &settled, store.keeps());
     job.context.account.ended(word, words.held(job), why.as_deref());

@@ -23,6 +23,8 @@ use super::job::Job;
 pub struct Before {
     /// Its content; none when it did not exist.
     pub content: Option<Vec<u8>>,
+    /// The version that the command began with, where the content does not say it: plaintext, or emptied by the shell.
+    pub base: Option<Digest>,
 }
 
 impl Before {
@@ -32,10 +34,17 @@ impl Before {
     /// When it is there and cannot be read.
     pub fn read(path: &Path) -> io::Result<Self> {
         match fs::read(path) {
-            Ok(content) => Ok(Self { content: Some(content) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self { content: None }),
+            Ok(content) => Ok(Self { content: Some(content), base: None }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self { content: None, base: None }),
             Err(error) => Err(error),
         }
+    }
+
+    /// The version that was written upon; none where there was none that is known.
+    #[must_use]
+    pub fn version(&self) -> Option<Digest> {
+        let sops = || self.content.as_deref().filter(|content| matches!(canary::sniff(content), Kind::Sops(_)));
+        self.base.clone().or_else(|| sops().map(Digest::of))
     }
 
     /// Its digest.

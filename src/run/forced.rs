@@ -20,7 +20,7 @@ use super::ending::Ended;
 use super::hold;
 use super::job::Job;
 use super::later::Later;
-use super::{Before, Context, Options, files, issue, recheck, spool, tell};
+use super::{Before, Context, Options, files, issue, recheck, spool, stale, tell};
 
 /// Where a run has its files.
 pub(super) struct Ground {
@@ -124,7 +124,8 @@ fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreE
         return Ok(Err(refusal));
     }
     let now_ms = job.context.clock.wall_ms();
-    for (file, before) in job.plan.files.iter().zip(&before) {
+    for (file, before) in job.plan.files.iter().zip(&mut before) {
+        before.base = stale::base_of(job, &[], None, file, before);
         files::keep_pre_image(&job.chain(file), before, now_ms).map_err(|error| base::no_copy(job, &error))?;
     }
     Ok(Ok(before))

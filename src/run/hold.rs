@@ -34,7 +34,7 @@ pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order:
         Ok(store) => store,
         Err(wrong) => return wrong.refuse(context),
     };
-    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_none() {
+    if store.advisory && plan.policy.hold_for.is_some() && plan.policy.follow.is_empty() {
         let error = advisory::without_a_table(&format!("{}, which stays for a while after success,", plan.shown()));
         return refuse(context, &report::store_down(&error), setting::status_of(&error));
     }
@@ -141,6 +141,7 @@ fn under_watch(
                 live: Some(live.live()),
                 carried: job.carried(&granted),
                 accepted: Vec::new(),
+                bases: Vec::new(),
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
@@ -248,7 +249,8 @@ fn granted_run(
     };
     job.context.account.runs(&granted.tokens);
     let follower = Follower::before(job, granted.lasts);
-    let words = &Words { accepted, ..words.clone() };
+    let bases = before.iter().map(|before| before.base.clone()).collect();
+    let words = &Words { accepted, bases, ..words.clone() };
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
     let mut news = |news: News| {
         // The connection is for a short command; others may want it.

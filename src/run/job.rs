@@ -51,7 +51,7 @@ impl Job<'_> {
     /// How the files are now. One that we may not read the program may not read either: it says so itself, and it is
     /// not for us to say it first.
     pub(super) fn observe(&self) -> Vec<Before> {
-        let read = |file: &PlannedFile| Before::read(&file.target.path).unwrap_or(Before { content: None });
+        let read = |file: &PlannedFile| Before::read(&file.target.path).unwrap_or(Before { content: None, base: None });
         self.plan.files.iter().map(read).collect()
     }
 
@@ -141,7 +141,7 @@ impl Job<'_> {
     /// Keeps what was proven for `restore`. The write itself is done and sound; a copy that does not fit on the disk
     /// changes nothing about that, and the next run makes its pre-image.
     fn keep_copy(&self, file: &PlannedFile) {
-        if let Ok(Before { content: Some(content) }) = Before::read(&file.target.path) {
+        if let Ok(Before { content: Some(content), .. }) = Before::read(&file.target.path) {
             let _next_run_makes_a_pre_image =
                 self.chain(file).keep(&content, Quality::Proven, self.context.clock.wall_ms());
         }

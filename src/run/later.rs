@@ -29,7 +29,7 @@ pub(super) struct Later {
 impl Later {
     /// Nothing was followed. Where something was to be, it is too early for a proof.
     pub(super) fn proven(job: &Job<'_>, outcome: Outcome, words: &Words) -> Self {
-        let proof = job.plan.policy.follow.is_none().then(|| failure(job, outcome, words)).flatten();
+        let proof = job.plan.policy.follow.is_empty().then(|| failure(job, outcome, words)).flatten();
         Self { followed: false, unproven: proof }
     }
 
@@ -53,7 +53,10 @@ fn failure(job: &Job<'_>, outcome: Outcome, words: &Words) -> Option<String> {
         Ok(Some(status)) if status.success() => return None,
         Ok(Some(status)) => ended(status),
         Ok(None) => format!("took longer than {} s", PROOF.as_secs()),
-        Err(error) => format!("cannot be run: {}", error.kind()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "is not there; install it, or mend the canary of the rule".to_owned()
+        }
+        Err(error) => format!("cannot be run ({}); mend the canary of the rule", error.kind()),
     };
     let name = Path::new(program).file_name().map_or_else(|| "it".into(), |name| name.to_string_lossy());
     Some(format!("{name} {how}"))

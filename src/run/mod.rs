@@ -42,10 +42,12 @@ mod times;
 mod trust;
 mod used;
 mod way;
+mod witness;
+mod workflows;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, rotations_here, zones};
+pub use book::{book_here, classified, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};
@@ -63,7 +65,7 @@ pub use settings::{
     layers_here, origin_here, said_scope, settings_for, settings_here, settings_of, settings_or_fault, tell_ignored,
 };
 pub use spool::{Hold as ForcedHold, Waiting, note_hold, waiting};
-pub use stale::{AtHand, Standing, standing};
+pub use stale::{AtHand, taken, would_lose};
 pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};

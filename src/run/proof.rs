@@ -8,7 +8,7 @@ use crate::rules::{Asked, Change, Via};
 use crate::store::{FileRecord, Receipt, ReceiptKind, Unsettled};
 use crate::terms::{Digest, Resource, Scope, shell_quote};
 
-use super::{Before, files};
+use super::{Before, files, witness};
 
 /// What the proof came to.
 #[must_use]
@@ -99,7 +99,7 @@ fn prove_one(
     now_ms: i64,
 ) -> Result<Option<Receipt>, (String, Fault)> {
     let path = files::path_of(record);
-    let Ok(Before { content: Some(now) }) = Before::read(&path) else {
+    let Ok(Before { content: Some(now), .. }) = Before::read(&path) else {
         // Gone, or not ours to read: sops never removes a file, so this is somebody's decision and no half-done write.
         return Ok(None);
     };
@@ -122,11 +122,19 @@ fn prove_one(
             let env = |name: &str| arbiter.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
             let repository = Repository::discover(&path).ok().flatten();
             let repository = repository.as_ref();
+            if let Some(repository) = repository {
+                witness::note(repository, &digest);
+            }
+            let base = match (&before, record.change) {
+                // What was encrypted in place was plaintext, and no version: the newest that was kept is what it was made from.
+                (None, Some(Change::Encrypt)) => chain.here().ok().and_then(|kept| Some(kept.first()?.digest.clone())),
+                _ => record.before.clone(),
+            };
             Ok(Some(Receipt {
                 scope,
                 path: record.key.clone(),
                 resource: resource.clone(),
-                base: record.before.clone(),
+                base,
                 new: digest,
                 blob: repository.and_then(|repository| repository.stored_as(&path, &now, &env).ok()),
                 branch: repository.and_then(|repository| repository.branch(&env).ok().flatten()),

@@ -1,4 +1,5 @@
-//! The note of a read: which version of a file a `decrypt` that passes through has read, for this session. Best effort: no
+//! The note of a read: which version of a file a `decrypt` that passes through has read, for this session; or a program that
+//! was run with it. Best effort: no
 //! failure of it is heard of, and it costs one small file that nobody waits for.
 #![forbid(unsafe_code)]
 
@@ -10,7 +11,7 @@ use crate::canary::{self, Kind};
 use crate::clock::Clock as _;
 use crate::config::{Places, Settings};
 use crate::naming;
-use crate::notes;
+use crate::notes::{self, How};
 use crate::rules::Decrypted;
 use crate::state::StateDir;
 use crate::terms::Digest;
@@ -20,7 +21,7 @@ use super::{Context, env_of, settings};
 /// Larger files are not read a second time.
 const LARGEST: u64 = 1 << 20;
 
-/// Notes what is about to be read. Nothing but a `decrypt` gets beyond the first line.
+/// Notes what is about to be read. Nothing but a `decrypt`, `exec-file` or `exec-env` gets beyond the first line.
 pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     if decrypted.is_empty() {
         return;
@@ -36,7 +37,8 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     let now_ms = context.clock.wall_ms();
     for (it, file, version) in versions {
         let plaintext = it.plaintext.as_deref().and_then(physical);
-        notes::leave(&state, session, &file, plaintext.as_deref(), &version, now_ms);
+        let how = if it.runs { How::Run } else { How::Read };
+        notes::leave(&state, session, &file, plaintext.as_deref(), &version, now_ms, how);
     }
 }
 

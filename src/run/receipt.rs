@@ -8,7 +8,7 @@ use crate::settle::Finding;
 use crate::store::{Receipt, ReceiptKind};
 use crate::terms::Digest;
 
-use super::{Before, Context};
+use super::{Before, Context, witness};
 
 /// The receipt of a file that changed and is not bad. None when it is unchanged, bad, plaintext or gone.
 #[must_use]
@@ -19,7 +19,7 @@ pub(super) fn receipt(context: &Context, file: &PlannedFile, before: &Before, fi
         Verdict::OpenEdit | Verdict::Bad(_) => return None,
     };
     let content = Before::read(&file.target.path).ok()?.content?;
-    Some(of(context, &file.target, before.digest(), &content, kind))
+    Some(of(context, &file.target, before.version(), &content, kind))
 }
 
 /// The receipt for this content.
@@ -27,12 +27,16 @@ pub(super) fn receipt(context: &Context, file: &PlannedFile, before: &Before, fi
 pub fn of(context: &Context, target: &Target, base: Option<Digest>, content: &[u8], kind: ReceiptKind) -> Receipt {
     let repository = target.repository.as_ref();
     let env = |name: &str| context.invocation.var(name);
+    let new = Digest::of(content);
+    if let Some(repository) = repository {
+        witness::note(repository, &new);
+    }
     Receipt {
         scope: target.scope().clone(),
         path: target.key.clone(),
         resource: target.resource.clone(),
         base,
-        new: Digest::of(content),
+        new,
         // What git cannot tell is left out: a receipt without it still proves the write.
         blob: repository.and_then(|repository| repository.stored_as(&target.path, content, &env).ok()),
         branch: repository.and_then(|repository| repository.branch(&env).ok().flatten()),

@@ -230,6 +230,7 @@ pub(super) fn end_of(decision: &Decision, ttl: Duration) -> Ends {
         Ending::Quarantine { reason } => ForcedEnd::Quarantine { reason: reason.clone() },
         Ending::Linger { reason } => ForcedEnd::Lingers { reason: reason.clone(), lasts: ttl },
         _ if open => ForcedEnd::Unsettled,
+        Ending::Elsewhere { reason, keep_for } => ForcedEnd::Lingers { reason: reason.clone(), lasts: *keep_for },
         Ending::Release(ended) => ForcedEnd::Ended(*ended),
         Ending::Keep { .. } => ForcedEnd::Ended(Ended::Failed),
     };

@@ -109,7 +109,7 @@ struct Look {
 impl Look {
     fn at(&mut self, job: &Job<'_>, (record, resource): &(FileRecord, Resource)) -> State {
         let path: PathBuf = files::path_of(record);
-        let Ok(Before { content: Some(content) }) = Before::read(&path) else {
+        let Ok(Before { content: Some(content), .. }) = Before::read(&path) else {
             // Between two steps of a replacement there is none for a moment.
             return if std::mem::replace(&mut self.missing, true) { State::Closed(None) } else { State::Open(None) };
         };

@@ -34,14 +34,14 @@ const PARTS: [Part; 3] = [Part::Files, Part::Rule, Part::Hand];
 
 /// The command succeeded. What it set off elsewhere may go on for a while.
 pub(super) fn done(facts: &Facts<'_>, exit: Exit) -> Decision {
-    let to_be_followed = facts.policy.follow.as_ref().map(|_| HOLD_FOR);
+    let to_be_followed = facts.policy.follow.first().map(|_| HOLD_FOR);
     let hold_for = facts.policy.hold_for.or(to_be_followed).filter(|_| !facts.followed);
     // A rule that names nothing else means what its files stand for.
     let goes_on = if facts.by_rule.is_empty() { Part::Files } else { Part::Rule };
     let fates = PARTS.map(|part| {
         let resources = held(facts, part);
         let ending = match hold_for.filter(|_| part == goes_on) {
-            Some(keep_for) => Ending::Keep { reason: may_go_on(&resources), keep_for, takeable: false },
+            Some(keep_for) => Ending::Elsewhere { reason: may_go_on(&resources), keep_for },
             None => Ending::Release(Ended::Completed),
         };
         Fate { resources, ending, told: None }

@@ -330,11 +330,11 @@ fn a_bad_file_s_resource_ends_by_nothing_but_its_quarantine() {
 #[test]
 fn what_a_success_has_set_off_elsewhere_keeps_its_own_part_only() {
     let minute = Duration::from_secs(60);
-    let follow = || Some(Follow::Workflow { workflow: "sync".to_owned(), repository: None });
+    let follow = || vec![Follow::of("sync", None)];
     // hold_for, follow, followed to its end | how long it stays
     let table = [
-        (None, None, false, None),
-        (Some(minute), None, false, Some(minute)),
+        (None, vec![], false, None),
+        (Some(minute), vec![], false, Some(minute)),
         (Some(minute), follow(), false, Some(minute)),
         (None, follow(), false, Some(HOLD_FOR)),
         (Some(minute), follow(), true, None),
@@ -350,7 +350,7 @@ fn what_a_success_has_set_off_elsewhere_keeps_its_own_part_only() {
         };
         let done = Ending::Release(Ended::Completed);
         let reason = "sync was triggered and may still be running".to_owned();
-        let stays = expected.map(|keep_for| Ending::Keep { reason, keep_for, takeable: false });
+        let stays = expected.map(|keep_for| Ending::Elsewhere { reason, keep_for });
         assert_eq!(case.ends(&rule), stays.unwrap_or(done.clone()), "{hold_for:?}, {followed}");
         assert_eq!([case.ends(&hand), case.ends(&file)], [done.clone(), done]);
         assert_eq!((case.decided().exit, case.decided().tellings), (Exit::OK, vec![]), "nothing is said");
@@ -364,7 +364,7 @@ fn a_rule_that_names_nothing_else_holds_what_its_files_stand_for() {
     let policy = Policy { hold_for: Some(TTL), ..Policy::default() };
     let case = Case { policy, ..Case::of(Outcome::Exited(0), true, &[finding(None)]) };
     let reason = "what was started on sops:x may still be running".to_owned();
-    assert_eq!(case.decided().ending, Ending::Keep { reason, keep_for: TTL, takeable: false });
+    assert_eq!(case.decided().ending, Ending::Elsewhere { reason, keep_for: TTL });
 }
 
 #[test]

@@ -234,6 +234,14 @@ pub enum Ending {
         /// Others may take it at once: every file is byte for byte as before.
         takeable: bool,
     },
+    /// It succeeded, and what it set off goes on elsewhere: nobody is let in for so long, its own session neither, which
+    /// would set it off once more. Under an explicit hold it is kept with that.
+    Elsewhere {
+        /// What goes on, in one sentence without secrets.
+        reason: String,
+        /// For how long.
+        keep_for: Duration,
+    },
     /// Something of it may still be running where we cannot stop it: nobody is let in for one TTL, its own session
     /// neither. After that the successor proves the files once more. A command that joined leaves this to its holder's
     /// lease, which then ends so whatever its holder says.

@@ -83,6 +83,8 @@ pub struct LeaseView {
     pub idle: Duration,
     /// How long it still lasts; zero when expired, none when it does not expire.
     pub expires_in: Option<Duration>,
+    /// How long ago it expired, where the store says it.
+    pub expired_for: Option<Duration>,
     /// Requests that wait for it.
     pub waiters: u32,
     /// What it may have written, earlier commands of its session included.

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 /// Quotes bytes for POSIX shells: plain words stay plain, others come in single quotes, and what does not print comes
-/// as `$'\x1b'`, so that no control character ever reaches a terminal.
+/// as `"$(printf '\033')"`, so that no control character ever reaches a terminal and every `sh` reads it. Only what ends in a
+/// line end, which that would drop, comes as `$'\x0a'`, as `bash` and `zsh` have it.
 #[must_use]
 pub fn shell_quote(bytes: &[u8]) -> String {
     if !bytes.is_empty() && bytes.iter().all(|&byte| is_plain(byte)) {
@@ -12,7 +13,8 @@ pub fn shell_quote(bytes: &[u8]) -> String {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if text.chars().all(prints) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => ansi(bytes),
+        _ if bytes.ends_with(b"\n") => ansi(bytes),
+        _ => printed(bytes),
     }
 }
 
@@ -28,6 +30,12 @@ pub fn is_one_word(text: &str) -> bool {
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
         rest = match (first, after) {
+            (b'"', [b'$', b'(', b'p', b'r', b'i', b'n', b't', b'f', b' ', b'\'', inside @ ..]) => {
+                match inside.iter().position(|&byte| byte == b'\'').map(|end| &inside[end + 1..]) {
+                    Some([b')', b'"', after @ ..]) => after,
+                    _ => return false,
+                }
+            }
             (b'\'', inside) => match inside.iter().position(|&byte| byte == b'\'') {
                 Some(end) => &inside[end + 1..],
                 None => return false,
@@ -57,6 +65,20 @@ fn prints(character: char) -> bool {
     super::resource::shows_as_itself(character) || character == ' '
 }
 
+fn printed(bytes: &[u8]) -> String {
+    let mut text = String::from("\"$(printf '");
+    for &byte in bytes {
+        let _infallible = match byte {
+            b'%' => write!(text, "%%"),
+            b'\\' => write!(text, "\\\\"),
+            b' '..=b'~' if byte != b'\'' => write!(text, "{}", char::from(byte)),
+            _ => write!(text, "\\{byte:03o}"),
+        };
+    }
+    text.push_str("')\"");
+    text
+}
+
 fn ansi(bytes: &[u8]) -> String {
     let mut text = String::from("$'");
     for &byte in bytes {
@@ -81,15 +103,23 @@ mod tests {
             (b"", "''"),
             (b"a b", "'a b'"),
             (b"it's", r"'it'\''s'"),
-            (b"a\x1b[2J", r"$'a\x1b[2J'"),
-            (b"\xff", r"$'\xff'"),
-            ("\u{202e}x".as_bytes(), r"$'\xe2\x80\xaex'"),
+            (b"a\x1b[2J", r#""$(printf 'a\033[2J')""#),
+            (b"\xff", r#""$(printf '\377')""#),
+            (b"100%\\'\n-", r#""$(printf '100%%\\\047\012-')""#),
+            (b"a\n", r"$'a\x0a'"),
+            ("\u{202e}x".as_bytes(), r#""$(printf '\342\200\256x')""#),
         ] {
             assert_eq!(shell_quote(bytes), shown);
             assert!(is_one_word(shown), "{shown}");
         }
         for odd in ["", "a b", "$(x)", "`x`", "'a", "$'a\\'", "a'b'$(x)", "'a'\\", "a;b", "~", "\u{e9}"] {
             assert!(!is_one_word(odd), "{odd}");
+        }
+        // Any shell reads it as it was.
+        for bytes in [&b"a\x1b[2J"[..], b"\xff x", b"100%\\'\n-", b"it's"] {
+            let line = format!("printf %s {}", shell_quote(bytes));
+            let told = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh");
+            assert_eq!(told.stdout, bytes, "{line}");
         }
     }
 }

@@ -92,7 +92,10 @@ fn what_a_session_has_read_is_the_base_of_what_it_puts_there_by_a_pipe() {
     assert!(line.starts_with(&format!("locked sops decrypt {FILE}")), "{line}");
     reads();
     assert_eq!(goes(&stage, 1, &a, &["sh", "-c", &script]), "");
-    // That reading is used up.
+    // What came of it is the base of the next round.
     assert_eq!(goes(&stage, 1, &a, &["sh", "-c", &script]), "");
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "B1"]);
+    stage.sets(2, &a, "B2");
+    refused(&stage, 1, &a, &["sh", "-c", &script]);
+    assert_eq!(stage.keys(&a), ["first", "CHAIN", "B1", "B2"]);
 }

@@ -141,6 +141,20 @@ impl Stage {
         ends(self.world.command("sh").current_dir(place).args(["-c", line]), 0);
     }
 
+    /// The same where the line runs `locked` as this session, and sops.
+    #[track_caller]
+    pub(super) fn follows(&self, session: u32, place: &Path, line: &str) {
+        let mut shell = self.locked(session, place);
+        let locked = shell.get_program().to_owned();
+        shell.args(["-n", "sh", "-c", "exit 0"]);
+        let line = line.replace("locked ", &format!("{} ", locked.to_string_lossy()));
+        let mut command = self.world.command("sh");
+        for (name, value) in shell.get_envs() {
+            value.map(|value| command.env(name, value));
+        }
+        ends(command.current_dir(place).args(["-c", &line]), 0);
+    }
+
     /// The keys of the file, decrypted.
     #[track_caller]
     pub(super) fn keys(&self, place: &Path) -> Vec<String> {

@@ -149,8 +149,9 @@ fn a_version_of_another_host_is_waited_for_a_day(at: At) {
     // Everything that was pushed is here, and it is not among that: a pull would change nothing.
     stage.newest_is_older_by(3_600_000);
     stage.git(&b, &["fetch", "-q"]);
-    let (_, line) = stage.refused(2, &b);
-    assert_eq!(line, "commit and push it on far in /srv/it, then git pull here");
+    let (said, line) = stage.refused(2, &b);
+    assert!(said.contains("\nretry: yes, once it was committed and pushed on far in /srv/it, "), "{said}");
+    assert_eq!(line, "git pull");
     stage.newest_is("branch = 'topic'");
     let said = stage.sets(2, &b, "B1");
     assert!(said.contains("a newer version is on another branch (topic)"), "{said}");

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::run::stage::{DOTENV, FILE, RESOURCE, Stage, ends, says, silent, text};
+use crate::run::stage::{DOTENV, FILE, RESOURCE, Stage, ends, json, says, silent, text};
 
 use super::{config, leased, repository, user};
 
@@ -54,9 +54,9 @@ fn what_is_no_plain_file_of_settings_stops_writers_and_no_reader() {
     }
 }
 
-/// Somebody waits to write into a FIFO: that goes on at the moment when anybody opens it, and not before.
+/// Somebody waits to write into a FIFO: that would go on at the moment when anybody opens it.
 #[test]
-fn a_read_opens_no_file_of_settings() {
+fn nobody_opens_what_is_no_file_of_settings() {
     let stage = Stage::new();
     let home = user(&stage, "");
     for path in [stage.world.work().join(".locked.toml"), home.join("locked/config.toml")] {
@@ -73,9 +73,12 @@ fn a_read_opens_no_file_of_settings() {
         silent(stage.locked(1).args(["-q", "true"]).env("XDG_CONFIG_HOME", &home));
         assert!(writer.try_wait().expect("a look").is_none() && !opened.exists(), "{} was opened", path.display());
         says(stage.set(1, &[], "A", "1").env("XDG_CONFIG_HOME", &home), 78);
-        crate::run::stage::until("a write opens it", || opened.exists().then_some(()));
-        assert!(writer.wait().expect("it ends").success());
-        fs::remove_file(&opened).expect("gone");
+        assert!(
+            writer.try_wait().expect("a look").is_none() && !opened.exists(),
+            "what is no file is opened by nobody"
+        );
+        writer.kill().expect("ended");
+        writer.wait().expect("reaped");
         fs::remove_file(&path).expect("gone");
     }
 }
@@ -175,4 +178,74 @@ fn a_program_that_only_the_settings_may_know_is_told_that_they_cannot_be_followe
     let said = says(stage.locked(1).args(["--", "true"]), 0);
     assert!(said.contains("the settings are not followed, so what they would lock runs without a lease: "), "{said}");
     silent(stage.locked(1).args(["sops", "decrypt"]).args(DOTENV).arg(FILE));
+}
+
+/// Design §2: reads of sops always pass, also when the store is down, whatever a file says that came with a repository.
+#[test]
+fn no_word_of_a_repository_takes_a_read_of_sops_away() {
+    let stage = Stage::new();
+    let plain = stage.world.root().join("plain.env");
+    let (file, plain) = (stage.file().display().to_string(), plain.display().to_string());
+    let decrypt = ["sops", "decrypt", DOTENV[0], DOTENV[1], DOTENV[2], DOTENV[3]];
+    let script = format!("{} {file} | cat", decrypt.join(" "));
+    let lines = [
+        [&decrypt[..], &[&file]].concat(),
+        [&["env", "A=1"], &decrypt[..], &[&file]].concat(),
+        vec!["sh", "-c", &script],
+        [&decrypt[..], &["--output", &plain, &file]].concat(),
+    ];
+    for settings in [
+        "[[rule]]\nname = \"all\"\nresource = \"x:y\"\n",
+        "[[rule]]\nname = \"all\"\nwrites = [\"**\"]\nresource = \"x:y\"\n",
+        "[[rule]]\nname = \"ask\"\nprogram = \"sops\"\nresource = []\nask = true\n",
+        "[[rule]]\nname = \"some\"\nprogram = [\"sops\", \"sh\", \"env\"]\nresource = \"x:y\"\n",
+        "[[zone]]\nname = \"Z\"\ncommands = [\"*sops*\"]\n",
+        "[[zone]]\nname = \"Z\"\npaths = [\"**\"]\nreads = true\n",
+        "[[zone]]\nname = \"Z\"\nsql = [\".\"]\n[[sql]]\nprogram = \"sops\"\ntext = \"{*}\"\n",
+        "[[writer]]\nprogram = \"sops\"\nfiles = \"{*}\"\n[[rotation]]\nsecret = \"A\"\nfiles = [\"a\"]\n",
+        "packs = [\"rotation\"]\n",
+    ] {
+        repository(&stage, settings);
+        for line in &lines {
+            let mut command = stage.locked(1);
+            silent(command.args(line).env("LOCKED_STORE", "postgres://127.0.0.1:9/none"));
+        }
+    }
+    // A write is held as the file says it.
+    repository(&stage, "[[rule]]\nname = \"some\"\nprogram = \"sops\"\nresource = \"x:y\"\n");
+    let answer: serde_json::Value =
+        json(stage.locked(1).args(["explain", "--json", "--", "sops", "set", FILE, "[\"A\"]", "\"1\""]));
+    assert_eq!(answer["resources"], serde_json::json!([RESOURCE, "x:y"]), "{answer}");
+}
+
+/// One's own zone of reads is the one thing that holds them; one's own rules do not.
+#[test]
+fn only_a_zone_of_reads_of_one_s_own_holds_a_read_of_sops() {
+    let stage = Stage::new();
+    for (settings, decision) in [
+        ("[[rule]]\nname = \"x\"\nprogram = \"sops\"\nresource = \"x:y\"\n", "pass"),
+        ("[[rule]]\nname = \"x\"\nresource = \"x:y\"\n", "pass"),
+        ("[[zone]]\nname = \"Z\"\ncommands = [\"sops *\"]\n", "pass"),
+        ("[[zone]]\nname = \"Z\"\npaths = [\"**\"]\n", "pass"),
+        ("[[zone]]\nname = \"Z\"\npaths = [\"**\"]\nreads = true\n", "lock"),
+    ] {
+        let home = user(&stage, settings);
+        let mut command = stage.locked(1);
+        command.env("XDG_CONFIG_HOME", &home).args(["explain", "--json", "--", "sops", "decrypt", FILE]);
+        let answer: serde_json::Value = json(&mut command);
+        assert_eq!(answer["decision"], decision, "{settings}: {answer}");
+    }
+}
+
+/// Whoever checks a repository out pays for its file at every command: it has a bound.
+#[test]
+fn a_repository_s_file_of_many_tables_stops_writers_and_no_reader() {
+    let stage = Stage::new();
+    let many: String = (0..300)
+        .map(|at| format!("[[rule]]\nname = \"hunter2-{at}\"\nprogram = \"p{at}\"\nresource = \"x:y\"\n"))
+        .collect();
+    repository(&stage, &many);
+    only_reads_go_on(&stage, "many tables");
+    let said = says(&mut config(&stage, &["show"]), 78);
+    assert!(said.contains(".locked.toml\", line 1025, column 1: ") && said.contains("at most 256 tables"), "{said}");
 }

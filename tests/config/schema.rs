@@ -6,7 +6,7 @@ mod check;
 use std::collections::BTreeSet;
 
 use locked::config::{Key, Layer, Shelf};
-use locked::rules::{Book, Tables};
+use locked::rules::{Book, Sound as _, Tables};
 use serde_json::Value;
 
 use self::check::faults;
@@ -36,7 +36,8 @@ fn refused(text: &str) -> Option<String> {
     }
     let mut table: toml::Table = toml::from_str(text).expect("TOML");
     table.retain(|key, _| Key::named(key).is_ok_and(Key::is_table));
-    table.try_into::<Tables>().err().map(|error| error.message().to_owned())
+    let read = table.try_into::<Tables>().map_err(|error| error.message().to_owned());
+    read.map_or_else(Some, |tables| tables.fault().map(|fault| fault.what))
 }
 
 /// The keys that are known where this text has one that nobody knows; they are in backquotes in serde's message.

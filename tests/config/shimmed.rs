@@ -62,7 +62,7 @@ const SYNC: &[&str] = &["gh", "workflow", "run", "secrets-sync.yml"];
 #[test]
 fn nothing_passes_because_a_repository_says_so() {
     let place = stage();
-    let many: Vec<String> = (0..2_000).map(|at| format!("\"{at}{}\"", "x".repeat(240))).collect();
+    let many: Vec<String> = (0..500).map(|at| format!("\"{at}{}\"", "x".repeat(240))).collect();
     let many = format!("gh.workflows = [{}]", many.join(", "));
     // What its file says, a line, what is held; and what is held once it is trusted.
     let table: [(&str, &[&str], &str, &str); 21] = [
@@ -134,6 +134,8 @@ fn nothing_passes_because_a_repository_says_so() {
         repository(&place.0, settings);
         for (is_trusted, held) in [(false, untrusted), (true, trusted)] {
             let output = run(&place, is_trusted, &["-n"], line).output().expect("locked runs");
+            // What was triggered keeps its own session out as well.
+            place.0.let_leases_expire();
             let found = text(&output.stdout);
             if !output.status.success() || found.lines().last() != Some(held) {
                 let settings = &settings[..settings.len().min(200)];

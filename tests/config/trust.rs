@@ -215,3 +215,31 @@ fn a_scope_that_is_trusted_names_the_files_of_a_fork() {
     ends(&mut stage.set(2, &["-n"], "A", "1"), 75);
     held.let_go();
 }
+
+/// Who trusts a file is told what it has run as them.
+#[test]
+fn what_a_trusted_file_has_run_is_told() {
+    let stage = Stage::new();
+    repository(
+        &stage,
+        "[gh]\nfollow = true\n[ssh]\nask = true\n\n[[rule]]\nname = \"n8n\"\nprogram = \"n8nctl\"\nresource = \"a:b\"\n\
+         canary = [\"curl\", \"-fsS\", \"http://localhost/a b\", \"PASSWORD=hunter2\"]\nfollow = true\n",
+    );
+    let said = silent(&mut config(&stage, &["trust"]));
+    let lines: Vec<&str> = said.lines().skip(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "  line 2: gh, to follow what was set off (gh.follow)",
+            "  line 4: ssh -G, for the names of hosts (ssh.ask)",
+            "  line 6: curl -fsS 'http://localhost/a b' …, the canary of the rule n8n",
+            "  line 6: gh, to follow what the rule n8n sets off",
+        ],
+        "{said}"
+    );
+    assert!(said.lines().nth(1).expect("a line").contains("have these run as you"), "{said}");
+    let told: Value = json(config(&stage, &["trust"]).arg("--json"));
+    assert_eq!(told["runs"].as_array().map(Vec::len), Some(4), "{told}");
+    repository(&stage, "ttl = \"4m\"\n");
+    assert_eq!(silent(&mut config(&stage, &["trust"])).lines().count(), 1);
+}

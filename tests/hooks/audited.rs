@@ -90,8 +90,14 @@ fn receipts_tell_what_was_written_past_locked_and_what_was_written_without_seein
     // A revert is none, and a version that nobody wrote under a lease is one.
     yard.write(FILE, &one);
     yard.git(&["commit", "-q", "--no-verify", "-am", "back"]);
-    assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 73)), [(FILE.to_owned(), "stale".to_owned())], "seen alone, it is older");
-    assert_eq!(wrong(&audit(&["before..HEAD"], 73)).len(), 1, "seen with its history, it is a revert");
+    assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 0)), [], "what lies before the range is history as well");
+    assert_eq!(wrong(&audit(&["before..HEAD"], 73)).len(), 1, "and so it is within");
+    // Back to what stood there before anything had a receipt.
+    yard.git(&["checkout", "-q", "before", "--", FILE]);
+    yard.git(&["commit", "-q", "--no-verify", "-am", "far back"]);
+    assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 0)), []);
+    yard.write(FILE, &one);
+    yard.git(&["commit", "-q", "--no-verify", "-am", "and forth"]);
     ends(yard.world.sops().args(["set", yard.path(FILE).to_str().expect("UTF-8"), "[\"A\"]", "\"4\""]), 0);
     yard.git(&["commit", "-q", "--no-verify", "-am", "past locked"]);
     assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 73)), [(FILE.to_owned(), "unlocked".to_owned())]);

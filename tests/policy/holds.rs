@@ -25,7 +25,7 @@ fn it_stays_with_its_session_and_others_are_told_why() {
     };
     assert_eq!(says(&mut trigger(1), 0), "", "all went well");
     let lease = stage.lease().expect("kept");
-    assert_eq!((&lease["state"], &lease["takeable"]), (&"kept".into(), &false.into()), "{lease}");
+    assert_eq!((&lease["state"], &lease["takeable"]), (&"remote".into(), &false.into()), "{lease}");
     let left = lease["expires_in_ms"].as_u64().expect("ms");
     assert!((1_800_000..=3_600_000).contains(&left), "{left}");
     let refusal = says(&mut trigger(2), 75);
@@ -33,15 +33,14 @@ fn it_stays_with_its_session_and_others_are_told_why() {
     assert_eq!(lines.len(), 4, "{refusal}");
     assert!(
         lines[1].contains(
-            "because secrets-sync was triggered and may still be running; that run started before your change and does \
+            ": secrets-sync was triggered and may still be running; that run started before your change and does \
              not carry it, place 1 in the queue, free by "
         ),
         "{refusal}"
     );
-    assert!(lines[2].ends_with(", or when its session goes on"), "{refusal}");
-    // The same session's next command adopts it, and holds it anew.
-    assert_eq!(says(&mut trigger(1), 0), "");
-    assert_eq!(stage.lease().expect("kept")["state"], "kept");
+    // To the same session it is said as well: its second trigger is a double sync too.
+    assert_eq!(says(&mut trigger(1), 75), refusal);
+    assert_eq!(stage.lease().expect("held")["expires_in_ms"].as_u64().map(|ms| ms <= left), Some(true));
 }
 
 #[test]
@@ -49,14 +48,29 @@ fn it_is_free_when_the_time_has_passed() {
     let stage = stage();
     ends(stage.locked(1, &rule("1s")).arg("trigger"), 0);
     stage.world.has_expired(SYNC);
+    let board = text(&ends(stage.world.locked_as(1).arg("status"), 0).stdout);
+    let row = board.lines().find(|line| line.starts_with(SYNC)).expect("its row");
+    assert!(row.contains("expired") && row.contains(" s ago "), "{board}");
+    assert_eq!(says(stage.locked(1, &rule("1s")).args(["-n", "trigger"]), 0), "", "its own session too");
+    stage.world.has_expired(SYNC);
     assert_eq!(says(stage.locked(2, &rule("1s")).args(["-n", "trigger"]), 0), "");
+}
+
+#[test]
+fn what_a_session_holds_by_its_own_word_goes_on_with_it() {
+    let stage = stage();
+    ends(stage.locked(1, &rule("1h")).args(["acquire", SYNC]), 0);
+    ends(stage.locked(1, &rule("1h")).args(["-n", "trigger"]), 0);
+    assert_eq!(stage.lease().expect("kept")["state"], "kept");
+    ends(stage.locked(1, &rule("1h")).args(["release", SYNC]), 0);
+    assert_eq!(stage.lease(), None);
 }
 
 #[test]
 fn only_the_voice_says_it_and_only_the_rule_s_own_stays() {
     let stage = stage();
     let said = says(stage.locked(1, &rule("1h")).args(["-v", "-r", RESOURCE, "trigger"]), 0);
-    assert!(said.contains(&format!("{SYNC} kept for this session")), "{said}");
+    assert!(said.contains(&format!("{SYNC} held against everybody for 1h, this session too")), "{said}");
     assert!(said.contains(&format!("{RESOURCE} released as completed")), "{said}");
     assert_eq!(stage.lease().expect("one alone")["resource"], SYNC);
     assert_eq!(stage.endings(), ["completed"]);

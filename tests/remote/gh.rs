@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::world::World;
-use crate::world::board::in_front;
+use crate::world::board::{in_front, json};
 use crate::world::ends::says;
 
 const SYNC: &str = "workflow:secrets-sync";
@@ -51,7 +51,7 @@ impl Stage {
     /// For how many minutes the lease stays, rounded up; none when it does not.
     fn minutes(&self, resource: &str) -> Option<u64> {
         let lease = self.world.status().into_iter().find(|lease| lease["resource"] == resource)?;
-        assert_eq!((&lease["state"], &lease["takeable"]), (&"kept".into(), &false.into()), "{lease}");
+        assert_eq!((&lease["state"], &lease["takeable"]), (&"remote".into(), &false.into()), "{lease}");
         lease["expires_in_ms"].as_u64().map(|ms| ms.div_ceil(60_000))
     }
 }
@@ -70,6 +70,13 @@ fn a_second_sync_is_refused_while_the_first_may_be_running() {
                  carry it"
             ),
             "{refusal}"
+        );
+        // An agent's own second trigger is a double sync as well.
+        let own = says(&mut stage.gh(1, second), 75);
+        assert!(
+            own.starts_with(&format!("BLOCKED: {SYNC} is held by "))
+                && own.contains("that run started before your change"),
+            "{own}"
         );
         assert_eq!(stage.calls(), [first], "the second was not sent");
         assert_eq!(says(&mut stage.gh(2, "workflow run ci.yml"), 0), "", "another workflow");
@@ -97,18 +104,91 @@ fn the_settings_say_which_workflows_and_for_how_long() {
 
 #[test]
 fn a_run_is_followed_by_the_name_of_its_workflow_s_file_whoever_triggered_it() {
-    let list = "run list --workflow secrets-sync.yml --repo acme/infra --json databaseId,status,createdAt --limit 1";
-    for trigger in [
+    let list =
+        "run list --workflow secrets-sync.yml --repo acme/infra --json databaseId,status,createdAt,event --limit 30";
+    let followed = |trigger: &str| {
+        let stage = Stage::with("[gh]\nfollow = true\nhold_for = '1h'\n");
+        let said = says(&mut stage.gh(1, trigger), 0);
+        assert!(said.starts_with("locked: waiting for the run of secrets-sync.yml to end, "), "{trigger}: {said}");
+        let calls = stage.calls();
+        assert_eq!(calls[..2], [list, trigger], "{trigger}");
+        assert!(calls.len() > 2 && calls[2..].iter().all(|call| call == list), "{trigger}: {calls:?}");
+        assert_eq!(stage.world.history()[0]["ended_as"], "completed", "{trigger}");
+        assert_eq!(stage.world.status().len(), 0, "{trigger}: what was followed to its end is not held longer");
+    };
+    let triggers = [
         "workflow run secrets-sync.yml --repo acme/infra".to_owned(),
         "workflow run .github/workflows/secrets-sync.yml -R acme/infra".to_owned(),
         format!("api -X POST {DISPATCH} -f ref=main"),
         format!("api --method POST https://api.github.com/{DISPATCH} --input -"),
+    ];
+    // At once: each looks for the runs of others for a while.
+    std::thread::scope(|scope| {
+        for trigger in &triggers {
+            scope.spawn(|| followed(trigger));
+        }
+    });
+}
+
+/// The resources and the notes of a line of gh, as `explain` has them.
+fn explained(stage: &Stage, words: &[&str]) -> (Vec<String>, String) {
+    let mut command = stage.world.locked_as(1);
+    let answer: serde_json::Value = json(command.args(["explain", "--json", "--"]).args(words));
+    let texts = |key: &str| -> Vec<String> {
+        answer[key].as_array().expect("a list").iter().map(|it| it.as_str().expect("text").to_owned()).collect()
+    };
+    (texts("resources"), texts("notes").join("\n"))
+}
+
+#[test]
+fn one_workflow_is_one_resource_by_its_file_and_by_its_display_name() {
+    let stage = Stage::with("");
+    let place = stage.world.work().join(".github/workflows");
+    fs::create_dir_all(&place).expect("place");
+    for (file, text) in [
+        ("sync.yml", "name: Secrets Sync\non: workflow_dispatch\n"),
+        ("secret-scan.yml", "name: \"Look around\"\n"),
+        ("ci.yml", "name: CI\n"),
     ] {
-        let stage = Stage::with("[gh]\nfollow = true\nhold_for = '1h'\n");
-        let said = says(&mut stage.gh(1, &trigger), 0);
-        assert!(said.starts_with("locked: waiting for the run of secrets-sync.yml to end, "), "{trigger}: {said}");
-        assert_eq!(stage.calls(), [list, &trigger, list], "{trigger}");
-        assert_eq!(stage.world.history()[0]["ended_as"], "completed", "{trigger}");
-        assert_eq!(stage.world.status().len(), 0, "{trigger}: what was followed to its end is not held longer");
+        fs::write(place.join(file), text).expect("workflow");
     }
+    stage.world.git(&stage.world.work(), &["init", "-q"]);
+    stage.world.git(&stage.world.work(), &["remote", "add", "origin", "https://github.com/acme/infra.git"]);
+    let api = |workflow: &str| format!("repos/acme/infra/actions/workflows/{workflow}/dispatches");
+    for (words, resource) in [
+        (vec!["workflow", "run", "Secrets Sync"], Some("workflow:sync")),
+        (vec!["workflow", "run", "secrets sync"], Some("workflow:sync")),
+        (vec!["workflow", "run", "sync.yml"], Some("workflow:sync")),
+        (vec!["workflow", "run", ".github/workflows/sync.yml", "-R", "Acme/infra"], Some("workflow:sync")),
+        (vec!["api", "-X", "POST", &api("sync.yml")], Some("workflow:sync")),
+        (vec!["api", "-X", "POST", &api(".github%2Fworkflows%2Fsync.yml")], Some("workflow:sync")),
+        (vec!["workflow", "run", "Look around"], Some("workflow:secret-scan")),
+        (vec!["workflow", "run", "CI"], None),
+        (vec!["workflow", "run", "ci.yml"], None),
+        // Of another repository nothing is known here.
+        (vec!["workflow", "run", "sync.yml", "-R", "acme/other"], None),
+        (vec!["workflow", "run", "Secrets Sync", "-R", "acme/other"], Some("workflow:secrets-sync")),
+        (vec!["workflow", "run", "Secrets Elsewhere"], Some("workflow:secrets-elsewhere")),
+        (vec!["api", &api(".github%2Fworkflows%2Fsecrets-other.yml")], Some("workflow:secrets-other")),
+    ] {
+        let line = [&["gh"], words.as_slice()].concat();
+        assert_eq!(explained(&stage, &line).0, resource.into_iter().collect::<Vec<_>>(), "{line:?}");
+    }
+    // The directory is the command's.
+    let elsewhere = stage.world.root().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("directory");
+    let script = format!("cd {} && gh workflow run sync.yml", elsewhere.display());
+    assert_eq!(explained(&stage, &["sh", "-c", &script]).0, Vec::<String>::new());
+    assert_eq!(
+        explained(&stage, &["env", "GH_REPO=acme/other", "gh", "workflow", "run", "sync.yml"]).0,
+        Vec::<String>::new()
+    );
+    for line in [["gh", "workflow", "run", "12345"], ["gh", "api", "-XPOST", &api("12345")]] {
+        let (resources, notes) = explained(&stage, &line);
+        assert!(
+            resources.is_empty() && notes.contains("only GitHub knows which workflow has the number 12345"),
+            "{notes}"
+        );
+    }
+    assert_eq!(explained(&stage, &["gh", "workflow", "run", "12345", "--help"]).1, "");
 }

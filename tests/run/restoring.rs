@@ -103,14 +103,14 @@ fn a_sound_file_is_never_overwritten() {
     let stage = Stage::new();
     let proven = emptied(&stage);
     fs::write(stage.file(), &proven).expect("file");
-    let said = says(stage.locked(3).args(["restore", FILE]), 64);
+    let said = says(stage.locked(3).args(["restore", FILE]), 72);
     assert!(said.starts_with(&format!("REFUSED: {FILE} is a sound SOPS file now and is not overwritten\n")), "{said}");
     assert!(said.ends_with(&format!("next:  locked restore {FILE} --accept\n")), "{said}");
     assert_eq!(stage.content(), proven);
     assert_eq!(stage.state().as_deref(), Some("quarantined"), "a look alone ends nothing");
     // Nor one that never was bad.
     let other = Stage::new();
-    ends(other.locked(1).args(["restore", FILE]), 64);
+    ends(other.locked(1).args(["restore", FILE]), 0);
     assert_eq!(other.state(), None);
 }
 
@@ -132,7 +132,7 @@ fn a_second_checkout_ends_a_quarantine_with_its_own_sound_copy() {
         said.starts_with(&format!("QUARANTINED: {RESOURCE} may not be written: {place}: the file is empty\n")),
         "{said}"
     );
-    ends(stage.locked(3).args(["restore", FILE]).current_dir(&other), 64);
+    ends(stage.locked(3).args(["restore", FILE]).current_dir(&other), 72);
     silent(stage.locked(3).args(["restore", FILE, "--accept"]).current_dir(&other));
     silent(stage.set(3, &["-n"], "B", "1").current_dir(&other));
 }

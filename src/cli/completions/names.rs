@@ -70,8 +70,8 @@ fn store_at_hand(context: &Context) -> Option<Box<dyn Store + Send>> {
 /// What the settings name themselves, if all of it is as it must be: a name goes into the line that a person types.
 fn of_settings(context: &Context) -> Vec<String> {
     let Ok(settings) = run::settings_here(context) else { return Vec::new() };
-    let zones = settings.tables::<Zone>(Key::Zone).unwrap_or_default();
-    let rotations = settings.tables::<Rotation>(Key::Rotation).unwrap_or_default();
+    let zones = settings.tables::<Zone>(Key::Zone, &|_| None).unwrap_or_default();
+    let rotations = settings.tables::<Rotation>(Key::Rotation, &|_| None).unwrap_or_default();
     let zones = zones.into_iter().map(|zone| zone.value.resource());
     zones.chain(rotations.into_iter().map(|it| it.value.resource())).map(|name| name.to_string()).collect()
 }

@@ -39,8 +39,19 @@ pub(super) fn show(
     let ignored: Vec<&Ignored> = settings.ignored().iter().filter(|it| wanted.contains(&it.key)).collect();
     let files: Vec<(String, Standing)> =
         layers.of_repositories().map(|(file, standing)| (file.document.path.display().to_string(), standing)).collect();
-    let text = if verb.json { as_json(&rows, &ignored, &files) } else { as_text(&rows, &ignored, &files) };
-    Ok(print(&text))
+    // What is wrong with a table stops what locks; it is shown beside the rest, which may be what explains it.
+    let fault = run::tables_here(context).err();
+    let told = fault.as_ref().map(ToString::to_string);
+    let text = if verb.json {
+        as_json(&rows, &ignored, &files, told.as_deref())
+    } else {
+        as_text(&rows, &ignored, &files, told.as_deref())
+    };
+    let shown = print(&text);
+    match fault {
+        Some(error) if shown == Exit::OK => Err(NoSetting::Wrong(error).refuse(context)),
+        _ => Ok(shown),
+    }
 }
 
 /// The keys to show.
@@ -58,7 +69,7 @@ fn wanted(name: Option<&str>) -> Result<Vec<Key>, Exit> {
     })
 }
 
-fn as_json(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)]) -> String {
+fn as_json(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)], fault: Option<&str>) -> String {
     let settings: serde_json::Map<String, Json> = rows
         .iter()
         .map(|row| {
@@ -79,10 +90,10 @@ fn as_json(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)]) -> 
         .collect();
     let files: Vec<Json> =
         files.iter().map(|(path, standing)| json!({"file": path, "trusted": *standing == Standing::Trusted})).collect();
-    format!("{:#}", json!({"settings": settings, "ignored": ignored, "repositories": files}))
+    format!("{:#}", json!({"settings": settings, "ignored": ignored, "repositories": files, "fault": fault}))
 }
 
-fn as_text(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)]) -> String {
+fn as_text(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)], fault: Option<&str>) -> String {
     let mut lines = Vec::new();
     for row in rows {
         let name = row.key.name();
@@ -101,6 +112,7 @@ fn as_text(rows: &[Row], ignored: &[&Ignored], files: &[(String, Standing)]) -> 
         let trusted = if *standing == Standing::Trusted { "is trusted" } else { "is not trusted: locked config trust" };
         lines.push(format!("# {path:?} {trusted}"));
     }
+    lines.extend(fault.map(|fault| format!("# wrong: {fault}")));
     lines.join("\n")
 }
 

@@ -43,8 +43,16 @@ fn add(context: &Context, repository: &Repository, as_json: bool) -> Result<Exit
     };
     let trusted = run::trust(context, repository, &file).map_err(|error| down(&error))?;
     let sets = if file.sets().is_empty() { "nothing".to_owned() } else { file.sets().join(", ") };
-    let text = format!("trusted {} as it is now ({}); it sets {sets}", quoted(&path), &trusted.digest.as_str()[..12]);
-    Ok(answer(as_json, &value(&trusted, true), Some(text)))
+    let mut text =
+        format!("trusted {} as it is now ({}); it sets {sets}", quoted(&path), &trusted.digest.as_str()[..12]);
+    let runs = file.runs();
+    if !runs.is_empty() {
+        text.push_str("\nfrom now on it may have these run as you (locked config trust --remove takes that back):");
+        text.extend(runs.iter().map(|(line, what)| format!("\n  line {line}: {what}")));
+    }
+    let mut answered = value(&trusted, true);
+    answered["runs"] = runs.iter().map(|(line, what)| json!({"line": line, "what": what})).collect();
+    Ok(answer(as_json, &answered, Some(text)))
 }
 
 fn list(context: &Context, as_json: bool) -> Result<Exit, Exit> {

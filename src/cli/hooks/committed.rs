@@ -28,7 +28,7 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
             Ok(found) => findings.extend(found),
             // Only of what is new nobody knows anything now.
             Err(why) => {
-                findings.extend(wanted.iter().map(|wanted| wanted.finding(Wrong::Unlocked)));
+                findings.extend(wanted.iter().map(Wanted::missing));
                 findings.extend(entered.iter().map(Entered::finding));
                 unasked = Some(why);
             }
@@ -70,8 +70,9 @@ fn ask(
     entered: &[Entered<'_>],
 ) -> Result<Vec<Finding>, Unasked> {
     let setting = ledger::setting(context)?;
-    let Some(scope) = ledger::scope(context, root.as_ref())? else { return Ok(Vec::new()) };
+    let Some(scope) = ledger::scope(context, root.as_ref())? else { return Ok(audit::odd(wanted)) };
     // Session locks leave no receipts: nothing could ever be committed.
+    let odd = if setting.advisory { audit::odd(wanted) } else { Vec::new() };
     let wanted = if setting.advisory { &[] } else { wanted };
     let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
     let down = |error| (report::store_down(&error), run::status_of(&error));
@@ -79,9 +80,10 @@ fn ask(
     let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
     let areas: Vec<_> = entered.iter().map(|entered| ledger.zone(entered.zone.resource())).collect();
     let held = ledger.held(&[files.as_slice(), &areas].concat()).map_err(down)?;
-    let mut findings = Vec::new();
+    let mut findings = odd;
     for (missing, resource) in missing.iter().zip(&files) {
-        findings.extend((!held.contains(resource)).then(|| missing.finding(Wrong::Unlocked)));
+        // Whoever holds it may be about to prove it; what nobody can read is proven by its receipt alone.
+        findings.extend((missing.odd.is_some() || !held.contains(resource)).then(|| missing.missing()));
     }
     for (entered, resource) in entered.iter().zip(&areas) {
         if !held.contains(resource) && !ledger.has_held(resource).map_err(down)? {

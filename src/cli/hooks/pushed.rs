@@ -1,7 +1,6 @@
 //! pre-push, and what a receiving repository is told: the commits that are new there.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::PathBuf;
 
@@ -15,25 +14,19 @@ use crate::cli::RunOptions;
 use crate::cli::ledger::{self, Ledger, Unasked};
 use crate::cli::zoned::{self, Entered};
 
-/// What must not be pushed. `args` are the remote's name and address.
-pub(super) fn findings(context: &Context, options: &RunOptions, args: &[OsString]) -> Result<Vec<Finding>, Unasked> {
+/// What must not be pushed.
+pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
     let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let variable = |name: &str| context.invocation.var(name).and_then(|value| value.into_string().ok());
     // pre-commit reads what git tells, and tells it by variables.
-    let (tips, remote) = match variable("PRE_COMMIT_TO_REF") {
-        Some(tip) => (vec![tip], variable("PRE_COMMIT_REMOTE_NAME")),
-        None => (pushes(&told(), 1), args.first().map(|name| name.to_string_lossy().into_owned())),
-    };
+    let tips = variable("PRE_COMMIT_TO_REF").map_or_else(|| pushes(&told(), 1), |tip| vec![tip]);
     let tips = tips_here(&door, tips)?;
     if tips.is_empty() {
         return Ok(Vec::new());
     }
-    // What any remote has was somebody's to look at.
+    // What any remote has was somebody's to look at: who pushes what came from upstream to a fork of his has not written it.
     let mut words = tips.clone();
-    words.push("--not".to_owned());
-    words.push(
-        remote.filter(|name| is_name(name)).map_or_else(|| "--remotes".to_owned(), |name| format!("--remotes={name}")),
-    );
+    words.extend(["--not".to_owned(), "--remotes".to_owned()]);
     let Audited { mut findings, mut wanted, history, .. } =
         audit::commits(&door, &words).map_err(|error| no_git(&error))?;
     if !wanted.is_empty() {
@@ -66,11 +59,6 @@ fn of_store(refusal: Refusal, wanted: &[Wanted], entered: &[Entered<'_>]) -> Ref
     }
 }
 
-/// A remote may be pushed to by its address: then it has no refs here.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains([':', '/', '*', '?', '[', '\\'])
-}
-
 /// The commits among these.
 fn tips_here(door: &Door, tips: Vec<String>) -> Result<Vec<String>, Unasked> {
     let mut commits = Vec::new();
@@ -91,7 +79,7 @@ fn ask(
 ) -> Result<Vec<Finding>, Unasked> {
     let setting = ledger::setting(context)?;
     let Some(scope) = ledger::scope(context, root.as_ref())?.filter(|_| !setting.advisory) else {
-        return Ok(Vec::new());
+        return Ok(audit::odd(wanted));
     };
     let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
     let down = |error| (report::store_down(&error), run::status_of(&error));
@@ -100,11 +88,10 @@ fn ask(
     let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
     let areas: Vec<_> = entered.iter().map(|entered| ledger.zone(entered.zone.resource())).collect();
     let held = ledger.held(&[files.as_slice(), &areas].concat()).map_err(down)?;
-    let refused = missing
-        .iter()
-        .zip(&files)
-        .filter(|(missing, resource)| !held.contains(resource) && !audit::is_older_than_its_chain(missing, &chains));
-    let mut findings: Vec<Finding> = refused.map(|(missing, _)| missing.finding(Wrong::Unlocked)).collect();
+    let refused = missing.iter().zip(&files).filter(|(missing, resource)| {
+        missing.odd.is_some() || (!held.contains(resource) && !audit::is_older_than_its_chain(missing, &chains))
+    });
+    let mut findings: Vec<Finding> = refused.map(|(missing, _)| missing.missing()).collect();
     let unheld = zoned::unheld(entered, &mut ledger).map_err(down)?;
     let ours = |name: &str| {
         entered.iter().zip(&areas).any(|(entered, area)| entered.zone.name == *name && held.contains(area))
@@ -137,12 +124,5 @@ mod tests {
         let told = "refs/heads/a a1 refs/heads/a 000\n(delete) 000 refs/heads/b b2\nrefs/heads/c c3 refs/heads/c c2\n";
         assert_eq!(pushes(told, 1), ["a1", "c3"]);
         assert_eq!(pushes("000 a1 refs/heads/a\na1 000 refs/heads/b\n", 1), ["a1"]);
-    }
-
-    #[test]
-    fn an_address_is_no_name_of_a_remote() {
-        for (name, is) in [("origin", true), ("git@host:x", false), ("/srv/x", false), ("", false)] {
-            assert_eq!(is_name(name), is, "{name}");
-        }
     }
 }

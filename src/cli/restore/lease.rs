@@ -12,7 +12,7 @@ use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
     Claim, Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Owner, Receipt, Release, Request, Settlement,
-    Store, StoreError,
+    Store, StoreError, StoredReceipt,
 };
 use crate::terms::{LeaseKey, Resource, SessionId, Times};
 
@@ -102,6 +102,12 @@ impl Hold {
     /// Is it quarantined, or can nobody say?
     pub(super) fn may_be_quarantined(&self) -> bool {
         self.held.is_none() || self.reason().is_some()
+    }
+
+    /// The chain of the file, newest first; empty where the store does not say it.
+    pub(super) fn chain(&self, target: &Target) -> Vec<StoredReceipt> {
+        let Some(held) = &self.held else { return Vec::new() };
+        held.borrow_mut().store.receipts(target.scope(), &target.key, CALL).unwrap_or_default()
     }
 
     /// Ends the lease with these receipts.

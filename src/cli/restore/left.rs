@@ -30,9 +30,16 @@ pub(super) struct Left {
     pub(super) status: i32,
 }
 
+impl Left {
+    /// A newer version than the one at hand is known: it would pass for the newest.
+    pub(super) fn of_stale(refusal: Box<Refusal>) -> Box<Self> {
+        Box::new(Self { refusal: *refusal, status: exit::STALE })
+    }
+}
+
 impl Work<'_> {
-    pub(super) fn still_bad(&self, why: String, next: &str) -> Box<Left> {
-        let (retry, next) = ("no".to_owned(), next.to_owned());
+    pub(super) fn still_bad(&self, why: String, retry: &str, next: &str) -> Box<Left> {
+        let (retry, next) = (retry.to_owned(), next.to_owned());
         let refusal = if self.hold.may_be_quarantined() {
             Refusal {
                 word: "QUARANTINED",
@@ -53,14 +60,20 @@ impl Work<'_> {
         Box::new(Left { refusal, status: exit::QUARANTINED })
     }
 
-    /// Plaintext is never thrown away unasked; `other` is the version that would come in its place.
+    /// Plaintext is never thrown away unasked; `other` is the version that would come in its place. An edit that is still
+    /// open is ended by encrypting it; in a quarantine only the program itself may.
     pub(super) fn plaintext(&self, other: Option<&Version>) -> Box<Left> {
         let shown = &self.shown;
-        let mut next = format!("encrypt it with the sops program itself, then locked restore {shown} --accept");
-        if let Some(other) = other {
-            next = format!("{next}; or throw the plaintext away: locked restore {shown} --from {}", other.which);
-        }
-        self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &next)
+        let next = if self.hold.may_be_quarantined() {
+            format!("sops encrypt -i {shown} && locked restore {shown} --accept")
+        } else {
+            format!("locked sops encrypt -i {shown}")
+        };
+        let retry = other.map_or_else(
+            || "no".to_owned(),
+            |other| format!("with --from {} it is thrown away, and that version comes back", other.which),
+        );
+        self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &retry, &next)
     }
 
     pub(super) fn cannot(&self, why: &str) -> Box<Left> {

@@ -18,10 +18,12 @@ use crate::canary::{self, Arbiter, Expect, Fault, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::copies::{Chain, Quality};
 use crate::exit::{self, Exit};
+use crate::holder::ProcFs;
+use crate::lineage::Base;
 use crate::naming::{Local, Namer, NamingError, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, Before, Context};
+use crate::run::{self, AtHand, Before, Context};
 use crate::state::StateDir;
 use crate::store::{Ended, Ending, ReceiptKind};
 use crate::terms::{Digest, shell_quote};
@@ -36,6 +38,8 @@ use version::Version;
 
 struct Work<'a> {
     context: &'a Context,
+    /// A person has said that an older version may be the base.
+    accepts_stale: bool,
     verb: &'a Restore,
     target: Target,
     shown: String,
@@ -74,6 +78,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     };
     let work = Work {
         context,
+        accepts_stale: options.accept_stale,
         verb,
         hold,
         shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
@@ -86,11 +91,11 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     match outcome {
         Ok(done) => {
             if let Some((reason, refusal)) = work.still_another() {
-                work.hold.settle(Ending::Quarantine { reason }, vec![done.receipt])?;
+                work.hold.settle(Ending::Quarantine { reason }, done.receipt.into_iter().collect())?;
                 let _the_refusal_has_the_status = answer(verb.json, &done.json, Some(done.text));
                 return Err(refuse(&refusal, exit::QUARANTINED));
             }
-            work.hold.settle(Ending::Release(Ended::Completed), vec![done.receipt])?;
+            work.hold.settle(Ending::Release(Ended::Completed), done.receipt.into_iter().collect())?;
             Ok(answer(verb.json, &done.json, Some(done.text)))
         }
         Err(left) => {
@@ -103,7 +108,8 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
 
 /// Done.
 struct Done {
-    receipt: crate::store::Receipt,
+    /// None where nothing was brought, or an older version than the newest: that must not pass for the newest.
+    receipt: Option<crate::store::Receipt>,
     json: serde_json::Value,
     text: String,
 }
@@ -116,22 +122,52 @@ impl Work<'_> {
 
     fn accept(&self) -> Result<Done, Box<Left>> {
         let content = self.content()?;
-        let kind = match self.look(&self.target.path) {
-            Verdict::Sound | Verdict::Unverified(_) => ReceiptKind::Adopted,
-            Verdict::OpenEdit => return Err(self.still_bad("it is plaintext".to_owned(), "encrypt it first")),
-            Verdict::Bad(fault) => {
-                return Err(self.still_bad(fault.to_string(), &format!("locked restore {}", self.shown)));
+        let sops = format!("locked sops encrypt -i {}", self.shown);
+        match self.look(&self.target.path) {
+            Verdict::Sound | Verdict::Unverified(_) => {}
+            Verdict::OpenEdit => {
+                return Err(self.still_bad("it is plaintext".to_owned(), "yes, after the next step", &sops));
             }
+            Verdict::Bad(fault) => {
+                return Err(self.still_bad(fault.to_string(), "no", &format!("locked restore {}", self.shown)));
+            }
+        }
+        let version = Digest::of(&content);
+        let chain = self.hold.chain(&self.target);
+        let base = match run::taken(self.context, &ProcFs::host(), &self.at_hand(&content, &version), &chain) {
+            Ok(base) => base,
+            Err(_) if self.accepts_stale => None,
+            Err(refusal) => return Err(Left::of_stale(refusal)),
         };
         self.keep(&content);
-        Ok(self.done(&content, kind, format!("accepted {} as it is", self.shown), "as it is"))
+        let receipt = run::receipt_of(self.context, &self.target, base, &content, ReceiptKind::Adopted);
+        Ok(self.done(&version, Some(receipt), format!("accepted {} as it is", self.shown), "as it is"))
+    }
+
+    fn at_hand<'w>(&'w self, content: &'w [u8], version: &'w Digest) -> AtHand<'w> {
+        AtHand {
+            target: &self.target,
+            shown: &self.shown,
+            content: Some(content),
+            version: Some(version),
+            base: Base::File,
+        }
+    }
+
+    /// A newer version of it is known, which this one would pass over.
+    fn older(&self, content: &[u8]) -> Option<Box<Refusal>> {
+        let (version, chain) = (Digest::of(content), self.hold.chain(&self.target));
+        run::would_lose(self.context, &ProcFs::host(), &self.at_hand(content, &version), &chain)
     }
 
     fn bring_back(&self) -> Result<Done, Box<Left>> {
         let bad =
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
-        let why = self.why_bad(&bad)?;
+        let why = match self.why_bad(&bad)? {
+            Some(why) => why,
+            None => return Ok(self.nothing(&content)),
+        };
         let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
         let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
         if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
@@ -141,40 +177,51 @@ impl Work<'_> {
             versions.iter().find(|version| self.verb.from.as_deref().is_none_or(|from| version.which == from))
         else {
             let why = format!("{why}; no sound version of it is known here");
-            return Err(self.still_bad(
-                why,
-                &format!("bring a good version yourself, then locked restore {} --accept", self.shown),
-            ));
+            let retry = "yes, once a good version lies there: then with the next step";
+            return Err(self.still_bad(why, retry, &format!("locked restore {} --accept", self.shown)));
         };
         self.put(&bad, version)?;
-        let kind = match self.look(&self.target.path) {
-            Verdict::Bad(fault) => {
-                return Err(self
-                    .still_bad(format!("the version brought back is bad too: {fault}"), "choose another with --from"));
-            }
-            _ => ReceiptKind::Restored,
-        };
+        if let Verdict::Bad(fault) = self.look(&self.target.path) {
+            let other = versions.iter().find(|other| other.which != version.which);
+            let next = other.map_or_else(
+                || format!("locked restore {} --accept", self.shown),
+                |other| format!("locked restore {} --from {}", self.shown, other.which),
+            );
+            let why = format!("the version brought back is bad too: {fault}");
+            return Err(self.still_bad(why, "yes, with another version", &next));
+        }
         self.keep(&version.content);
+        let older = self.older(&version.content).filter(|_| !self.accepts_stale);
         let others =
             versions.iter().filter(|other| other.which != version.which).map(|other| format!("--from {}", other.which));
         let others = others.collect::<Vec<_>>().join(", ");
         let other = if others.is_empty() { String::new() } else { format!("; others: {others}") };
-        let text = format!("restored {} from {}{other}", self.shown, version.describe());
-        Ok(self.done(&version.content, kind, text, version.which))
+        let newer =
+            older.as_ref().map_or_else(String::new, |older| format!("; a newer version is known: {}", older.next));
+        let text = format!("restored {} from {}{other}{newer}", self.shown, version.describe());
+        let receipt = older
+            .is_none()
+            .then(|| run::receipt_of(self.context, &self.target, None, &version.content, ReceiptKind::Restored));
+        Ok(self.done(&Digest::of(&version.content), receipt, text, version.which))
     }
 
     /// What is wrong with the file now. A sound file is never overwritten, unless it is the very one that was found bad:
     /// lost keys, for one, are seen only against what was before.
-    fn why_bad(&self, bad: &Before) -> Result<Why, Box<Left>> {
-        let Some(content) = &bad.content else { return Ok(Why::Fault(Fault::Missing.to_string())) };
+    fn why_bad(&self, bad: &Before) -> Result<Option<Why>, Box<Left>> {
+        let Some(content) = &bad.content else { return Ok(Some(Why::Fault(Fault::Missing.to_string()))) };
         match self.look(&self.target.path) {
-            Verdict::Bad(Fault::Plaintext) => Ok(Why::Plaintext),
-            Verdict::Bad(fault) => Ok(Why::Fault(fault.to_string())),
-            _ if matches!(canary::sniff(content), Kind::Plain) => Ok(Why::Plaintext),
+            Verdict::Bad(Fault::Plaintext) => Ok(Some(Why::Plaintext)),
+            Verdict::Bad(fault) => Ok(Some(Why::Fault(fault.to_string()))),
+            _ if matches!(canary::sniff(content), Kind::Plain) => Ok(Some(Why::Plaintext)),
             _ if self.chain.is_bad(&Digest::of(content)) && self.hold.may_be_quarantined() => {
-                Ok(Why::Fault("it is the one that was found bad".to_owned()))
+                Ok(Some(Why::Fault("it is the one that was found bad".to_owned())))
             }
+            _ if !self.hold.may_be_quarantined() && self.verb.from.is_none() => Ok(None),
             _ => {
+                // In an older checkout its sound copy is no answer.
+                if let Some(refusal) = self.older(content).filter(|_| !self.accepts_stale) {
+                    return Err(Left::of_stale(refusal));
+                }
                 let refusal = Refusal {
                     word: "REFUSED",
                     what: format!("{} is a sound SOPS file now and is not overwritten", self.shown),
@@ -182,9 +229,20 @@ impl Work<'_> {
                     retry: "no".to_owned(),
                     next: format!("locked restore {} --accept", self.shown),
                 };
-                Err(Box::new(Left { refusal, status: exit::USAGE }))
+                let status = if self.hold.may_be_quarantined() { exit::QUARANTINED } else { exit::USAGE };
+                Err(Box::new(Left { refusal, status }))
             }
         }
+    }
+
+    /// It is sound, and nobody has called it bad.
+    fn nothing(&self, content: &[u8]) -> Done {
+        self.done(
+            &Digest::of(content),
+            None,
+            format!("{} is sound; there is nothing to restore", self.shown),
+            "as it is",
+        )
     }
 
     /// Writes the version over the bad file, if that is still the one that was found bad; what is overwritten is put
@@ -209,7 +267,7 @@ impl Work<'_> {
 
     fn content(&self) -> Result<Vec<u8>, Box<Left>> {
         match Before::read(&self.target.path) {
-            Ok(Before { content: Some(content) }) => Ok(content),
+            Ok(Before { content: Some(content), .. }) => Ok(content),
             Ok(_) => Err(self.cannot("it does not exist")),
             Err(error) => Err(self.cannot(&format!("it cannot be read: {error}"))),
         }
@@ -219,10 +277,9 @@ impl Work<'_> {
         let _a_copy_more_or_less = self.chain.keep(content, Quality::Proven, self.context.clock.wall_ms());
     }
 
-    fn done(&self, content: &[u8], kind: ReceiptKind, text: String, which: &str) -> Done {
-        let receipt = run::receipt_of(self.context, &self.target, None, content, kind);
+    fn done(&self, version: &Digest, receipt: Option<crate::store::Receipt>, text: String, which: &str) -> Done {
         let json = json!({"file": self.shown, "resource": self.target.resource.name.as_str(), "version": which,
-                          "digest": Digest::of(content).as_str()});
+                          "digest": version.as_str()});
         Done { receipt, json, text }
     }
 }

@@ -163,6 +163,17 @@ fn state(lease: &LeaseView) -> String {
     }
 }
 
+/// When it ends by itself, or ended.
+fn expires(lease: &LeaseView) -> String {
+    match (lease.state, lease.expires_in) {
+        (LeaseState::Expired, _) => {
+            lease.expired_for.map_or_else(|| "has passed".to_owned(), |ago| format!("{} ago", rough_span(ago)))
+        }
+        (_, Some(left)) => format!("in {}", rough_span(left)),
+        (_, None) => "never".to_owned(),
+    }
+}
+
 /// The board for people.
 pub(super) fn rows(leases: &[Seen]) -> String {
     if leases.is_empty() {
@@ -180,7 +191,7 @@ pub(super) fn rows(leases: &[Seen]) -> String {
             lease.host.clone(),
             state(lease) + if keeper.is_some() { ", kept alive" } else { "" },
             clock_time(lease.acquired_at),
-            lease.expires_in.map_or_else(|| "never".to_owned(), |left| format!("in {}", rough_span(left))),
+            expires(lease),
             (*alive).to_owned(),
             lease.waiters.to_string(),
             lease.operation.clone(),

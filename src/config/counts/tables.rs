@@ -27,6 +27,9 @@ const TERMS: [&str; 14] = [
     "wait",
 ];
 
+/// Keys that say which programs, or what is written where, a `[[rule]]` is about.
+const NARROW: [&str; 3] = ["program", "remote", "writes"];
+
 pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below: usize, built_in: &BuiltIn<'_>) {
     let adds_only = reading.standing == Standing::Untrusted;
     let from = reading.file.source(head.line);
@@ -36,6 +39,11 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
         // What the same file says of it twice is its own affair.
         if head.key.untrusted() == Untrusted::Nothing || is_taken(&counted.tables[..below], head, built_in) {
             counted.ignored.push(ignored(None, head.key.why()));
+            return;
+        }
+        // One about every program would take every read away.
+        if head.key == Key::Rule && !head.sets.iter().any(|set| NARROW.contains(&set.as_str())) {
+            counted.ignored.push(ignored(None, "it is about every program"));
             return;
         }
         without = TERMS.into_iter().filter(|term| head.sets.iter().any(|set| set == term)).collect();

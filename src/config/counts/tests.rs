@@ -168,7 +168,7 @@ fn hosts_come_together_and_the_later_name_counts() {
 
 #[test]
 fn the_terms_of_an_untrusted_rule_are_taken_out_of_it() {
-    let text = "[[rule]]\nname = \"n\"\nresource = \"a:b\"\nttl = \"1s\"\ncanary = [\"x\"]\n";
+    let text = "[[rule]]\nname = \"n\"\nprogram = \"p\"\nresource = \"a:b\"\nttl = \"1s\"\ncanary = [\"x\"]\n";
     let counted_as = |standing| counted(&[reading(text, standing)]).expect("counted");
     let untrusted = counted_as(Standing::Untrusted);
     assert_eq!(untrusted.tables[0].without, ["canary", "ttl"]);

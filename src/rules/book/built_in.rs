@@ -1,6 +1,20 @@
 //! Where the built-in tables are, by program.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+/// The names of all rules. Looked up by their lines: an untrusted file may have hundreds of names to compare, and to read
+/// every table for that costs milliseconds.
+pub(super) fn rules() -> &'static BTreeSet<&'static str> {
+    static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
+    let of = |text: &'static str| {
+        let rules = text.split("[[rule]]\n").skip(1);
+        rules.filter_map(|rule| rule.strip_prefix("name = \"")?.split_once('"').map(|(name, _)| name))
+    };
+    NAMES.get_or_init(|| DIVISIONS.iter().flat_map(|division| of(division.text)).collect())
+}
+
 /// A part of the built-in tables.
 pub(super) struct Division {
     /// The programs that it is about.

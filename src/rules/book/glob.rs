@@ -20,7 +20,41 @@ impl From<String> for Glob {
     }
 }
 
+/// What of a glob has no end: nothing fits such a one.
+pub(super) fn unclosed(glob: &str) -> Option<&'static str> {
+    let mut signs = glob.bytes();
+    let mut braces = 0_usize;
+    while let Some(sign) = signs.next() {
+        match sign {
+            b'\\' if signs.next().is_none() => return Some("\\ with nothing behind it"),
+            b'[' => {
+                let mut first = true;
+                loop {
+                    match signs.next() {
+                        Some(b'!' | b'^') if first => continue,
+                        Some(b'\\') => drop(signs.next()),
+                        Some(b']') if !first => break,
+                        Some(_) => {}
+                        None => return Some("[ without its ]"),
+                    }
+                    first = false;
+                }
+            }
+            b'{' => braces += 1,
+            b'}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (braces > 0).then_some("{ without its }")
+}
+
 impl Glob {
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Whether the whole of it fits.
     #[must_use]
     pub fn fits(&self, text: &[u8]) -> bool {
@@ -83,6 +117,29 @@ mod tests {
         ];
         for (glob, path, fits) in table {
             assert_eq!(Glob::from(glob.to_owned()).fits_path(OsStr::new(path)), fits, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn a_glob_without_its_end_is_known() {
+        let table = [
+            ("[a", true),
+            ("[", true),
+            ("[]", true),
+            ("[!]", true),
+            ("{a,b", true),
+            ("{a,{b}", true),
+            ("a\\", true),
+            ("[a]", false),
+            ("[]a]", false),
+            ("[!a-c]x", false),
+            ("{a,[}]}", false),
+            ("a\\[b", false),
+            ("a}b", false),
+            ("**/{traefik.yml,traefik.toml}", false),
+        ];
+        for (glob, broken) in table {
+            assert_eq!(unclosed(glob).is_some(), broken, "{glob}");
         }
     }
 

@@ -4,7 +4,10 @@
 //! when one of its programs is met: `sops` needs none of them.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod built_in;
+mod expression;
+mod fault;
 mod glob;
 mod launcher;
 mod paths;
@@ -25,12 +28,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
+use asked::{Ask, Workflows};
+
+pub use asked::{HostAsker, WorkflowAsker};
+pub use expression::Expression;
+pub use fault::{Fault, Sound};
 pub use glob::Glob;
 pub use launcher::Launcher;
 pub use paths::Paths;
 pub use program::Program;
 pub use rotation::Rotation;
-pub use rule::{Expression, Place, Rule};
+pub use rule::{Author, Place, Rule};
 pub use safe::Safe;
 pub use span::Span;
 pub use sql::SqlTeller;
@@ -48,20 +56,8 @@ pub struct Book {
     packs: Vec<String>,
     session: Vec<String>,
     ask: Ask,
+    workflows: Workflows,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
-}
-
-/// Answers which host a name means, under these options of the ssh client.
-pub type HostAsker = Box<dyn Fn(&[OsString], &str) -> Option<String>>;
-
-/// Who says which host a name means, where the settings do not.
-#[derive(Default)]
-struct Ask(Option<HostAsker>);
-
-impl std::fmt::Debug for Ask {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Ask({})", self.0.is_some())
-    }
 }
 
 impl Book {
@@ -91,6 +87,18 @@ impl Book {
     #[must_use]
     pub fn asking_for_hosts(self, ask: HostAsker) -> Self {
         Self { ask: Ask(Some(ask)), ..self }
+    }
+
+    /// With somebody who is asked what a workflow is called.
+    #[must_use]
+    pub fn asking_for_workflows(self, ask: WorkflowAsker) -> Self {
+        Self { workflows: Workflows(Some(ask)), ..self }
+    }
+
+    /// What a workflow is called that is named so: its file first, then its display name; nothing where nobody can say.
+    #[must_use]
+    pub fn workflow(&self, cwd: &Path, repository: Option<&str>, named: &str) -> Vec<String> {
+        self.workflows.0.as_ref().map(|ask| ask(cwd, repository, named)).unwrap_or_default()
     }
 
     /// For a session with these names. Before anybody says who acts, what is safe for some sessions is safe for none;
@@ -129,8 +137,13 @@ impl Book {
 
     /// Whether a built-in rule has this name, packs included.
     #[must_use]
-    pub fn has_built_in(&self, rule: &str) -> bool {
-        (0..built_in::DIVISIONS.len()).any(|at| self.tables(at).rule.iter().any(|built_in| built_in.name == rule))
+    pub fn has_built_in(rule: &str) -> bool {
+        built_in::rules().contains(rule)
+    }
+
+    /// The names of the built-in rules, packs included.
+    pub fn built_in_rules() -> impl Iterator<Item = &'static str> {
+        built_in::rules().iter().copied()
     }
 
     /// The text of the built-in tables about this program.
@@ -183,6 +196,13 @@ impl Book {
     /// Whether it starts other programs on this machine, and is nothing besides.
     pub(super) fn launches_here(&self, name: &str) -> bool {
         self.launchers(name).any(|launcher| !launcher.inside)
+    }
+
+    /// Whether all that it is for is to start a program here (`sudo`, `env`, a shell): what that does, the program decides.
+    pub(super) fn only_starts(&self, name: &str) -> bool {
+        let plain =
+            |it: &Launcher| it.subcommand.is_none() && it.option.is_empty() && !it.inside && !it.host && !it.copies;
+        self.launchers(name).any(plain)
     }
 
     /// Whether it starts other programs at all.

@@ -36,6 +36,11 @@ impl TryFrom<Vec<String>> for Paths {
 }
 
 impl Paths {
+    /// Each of them.
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Glob> {
+        self.0.iter()
+    }
+
     /// There is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -9,48 +9,16 @@ use super::template::Filter;
 
 /// A secret and everything that has to learn of its new value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(deny_unknown_fields)]
 pub struct Rotation {
     /// Its name.
     pub secret: String,
     /// Files that hold it, from the root of the repository.
+    #[serde(default)]
     pub files: Vec<String>,
     /// Workflows that bring it to where it is used.
+    #[serde(default)]
     pub workflows: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    secret: String,
-    #[serde(default)]
-    files: Vec<String>,
-    #[serde(default)]
-    workflows: Vec<String>,
-}
-
-impl TryFrom<Written> for Rotation {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { secret, files, workflows } = written;
-        // A text with a '=' is more likely NAME=VALUE, and a name is shown everywhere.
-        if secret.is_empty() || secret.contains('=') || secret.contains(char::is_whitespace) {
-            return Err("secret is the name of a secret, without its value".to_owned());
-        }
-        if files.is_empty() && workflows.is_empty() {
-            return Err("nothing holds this secret: a rotation needs files or workflows".to_owned());
-        }
-        for (kind, list) in [("file", &files), ("workflow", &workflows)] {
-            if list.iter().any(String::is_empty) {
-                return Err(format!("a {kind} of this secret has no name"));
-            }
-            if list.iter().enumerate().any(|(at, name)| list[..at].contains(name)) {
-                return Err(format!("a {kind} of this secret is named twice"));
-            }
-        }
-        Ok(Self { secret, files, workflows })
-    }
 }
 
 impl Rotation {
@@ -69,6 +37,7 @@ impl Rotation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sound as _;
     use super::*;
 
     #[test]
@@ -90,8 +59,9 @@ mod tests {
             "files = [\"a\"]",
         ];
         for text in table {
-            let error = toml::from_str::<Rotation>(text).expect_err(text);
-            assert!(!error.message().contains("hunter2"), "{error}");
+            let read = toml::from_str::<Rotation>(text).map_err(|error| error.message().to_owned());
+            let error = read.map_or_else(Some, |rotation| rotation.fault().map(|fault| fault.what)).expect(text);
+            assert!(!error.contains("hunter2"), "{error}");
         }
     }
 }

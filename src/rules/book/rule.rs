@@ -2,14 +2,13 @@
 #![forbid(unsafe_code)]
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
 
-use super::{Glob, Several, Span, Template};
+use super::{Expression, Glob, Several, Span, Template};
 use crate::rules::policy::{self, Policy};
 
 /// A rule. Everything that it asks must be so; a list is satisfied by one of its entries, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, remote = "Self")]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Its name; one of the settings with the name of a built-in rule stands in its place.
     pub name: String,
@@ -93,18 +92,21 @@ pub struct Rule {
     /// `give_back` counts unless one of these options is given (`-d`).
     #[serde(default)]
     pub detached: Several,
+    /// Who says it.
+    #[serde(skip)]
+    pub author: Author,
 }
 
-impl<'de> Deserialize<'de> for Rule {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        let rule = Self::deserialize(reader)?;
-        let holds = !rule.resource.0.is_empty() || rule.otherwise.is_some() || rule.ask;
-        if rule.enabled && !holds {
-            // It would look as if something were locked.
-            return Err(D::Error::custom("this rule holds nothing: it needs resource, or enabled = false"));
-        }
-        Ok(rule)
-    }
+/// Who says a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Author {
+    /// It is built in.
+    #[default]
+    BuiltIn,
+    /// The settings.
+    Settings,
+    /// The settings of a repository that nobody has vouched for: it adds, and takes no read away.
+    Untrusted,
 }
 
 fn yes() -> bool {
@@ -141,30 +143,6 @@ impl Templates {
     /// Each of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Template> {
         self.0.iter()
-    }
-}
-
-/// A regular expression over bytes.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Expression(pub regex::bytes::Regex);
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.as_str() == other.0.as_str()
-    }
-}
-
-impl TryFrom<String> for Expression {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let built = regex::bytes::RegexBuilder::new(&text).size_limit(1 << 20).build();
-        built.map(Self).map_err(|error| {
-            let why = error.to_string();
-            let line = why.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-            format!("no regular expression: {}", line.trim())
-        })
     }
 }
 
@@ -245,7 +223,7 @@ impl Rule {
             keep: self.keep.map(KeepText::keep),
             keep_for: span(&self.keep_for),
             hold_for: span(&self.hold_for),
-            follow: None,
+            follow: Vec::new(),
             give_back: span(&self.give_back),
         }
     }

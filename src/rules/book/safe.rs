@@ -7,34 +7,12 @@ use super::{Paths, Several};
 
 /// Files on this machine whose writing wants nothing: neither their own lease nor a zone.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(deny_unknown_fields)]
 pub struct Safe {
     /// Which.
     pub paths: Paths,
     /// Only for the sessions of these names; none: for everybody.
     pub sessions: Option<Several>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    paths: Paths,
-    sessions: Option<Several>,
-}
-
-impl TryFrom<Written> for Safe {
-    type Error = &'static str;
-
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
-        if written.paths.is_empty() {
-            return Err("a safe place needs paths");
-        }
-        // Taken for "everybody", it would open what was to be closed.
-        if written.sessions.as_ref().is_some_and(|sessions| sessions.iter().all(str::is_empty)) {
-            return Err("sessions names nobody; leave it out to mean everybody");
-        }
-        Ok(Self { paths: written.paths, sessions: written.sessions })
-    }
 }
 
 impl Safe {
@@ -47,6 +25,7 @@ impl Safe {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sound as _;
     use super::*;
 
     #[test]
@@ -64,7 +43,7 @@ mod tests {
         for text in
             ["paths = []", "paths = [\"/x\"]\nsessions = []", "paths = [\"/x\"]\nsessions = \"\"", "sessions = \"A\""]
         {
-            assert!(toml::from_str::<Safe>(text).is_err(), "{text}");
+            assert!(toml::from_str::<Safe>(text).map_or(true, |safe| safe.fault().is_some()), "{text}");
         }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::terms::DurationError;
+
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -15,7 +17,12 @@ impl TryFrom<String> for Span {
 
     fn try_from(text: String) -> Result<Self, String> {
         // What stands there is not repeated.
-        let wrong = |_| "a value of the wrong form, expected a duration, for example \"30s\" (ms, s, m, h)".to_owned();
+        let wrong = |error| match error {
+            DurationError::TooLong => error.to_string(),
+            DurationError::Wrong(_) => {
+                "a value of the wrong form, expected a duration, for example \"30s\" (ms, s, m, h)".to_owned()
+            }
+        };
         crate::terms::parse_duration(&text).map(Self).map_err(wrong)
     }
 }

@@ -40,6 +40,20 @@ pub enum Field {
     Caught(String),
 }
 
+impl std::fmt::Display for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Operand(number) => write!(f, "{{{number}}}"),
+            Self::Operands(from) => write!(f, "{{{from}..}}"),
+            Self::Last => f.write_str("{last}"),
+            Self::Option(name) | Self::Prefixed(name) | Self::Caught(name) => write!(f, "{{{name}}}"),
+            Self::Variable(name) => write!(f, "{{env:{name}}}"),
+            Self::Host => f.write_str("{host}"),
+            Self::Project => f.write_str("{project}"),
+        }
+    }
+}
+
 /// What is done to what fills a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {

@@ -32,7 +32,8 @@ fn named(before: &str, glob: &str, behind: &str) -> Option<Expression> {
     // A name is what is left of a file's: `secrets-sync` for `.github/workflows/secrets-sync.yml`.
     let whole = |name: &str| format!("(?i){before}(?<workflow>{name}(?:\\.ya?ml)?){behind}");
     let found = Expression::try_from(whole(&expression(glob)));
-    found.or_else(|_| Expression::try_from(whole("[^/]*"))).ok()
+    let found = found.ok().filter(Expression::is_built);
+    found.or_else(|| Expression::try_from(whole("[^/]*")).ok())
 }
 
 /// A glob over a name as a regular expression: `*` and `?` are the only signs, since names have spaces and brackets.
@@ -56,7 +57,7 @@ mod tests {
         assert!(
             rules.iter().all(|rule| rule.follow && rule.hold_for == Some(super::super::Span(Duration::from_secs(60))))
         );
-        let fits = |name: &str| rules[0].matches.iter().any(|expression| expression.0.is_match(name.as_bytes()));
+        let fits = |name: &str| rules[0].matches.iter().any(|expression| expression.fits(name.as_bytes()));
         for (name, expected) in [
             ("deploy.yml", true),
             (".github/workflows/Deploy-all.yaml", true),
@@ -77,7 +78,7 @@ mod tests {
             let globs = [globs, &["deploy".to_owned()]].concat();
             let rules = workflow_rules(&globs, Duration::ZERO, false);
             assert!(rules.iter().all(|rule| rule.enabled && rule.matches.len() == globs.len()));
-            assert!(rules[0].matches.iter().any(|expression| expression.0.is_match(b"Deploy.yml")));
+            assert!(rules[0].matches.iter().any(|expression| expression.fits(b"Deploy.yml")));
         }
         assert!(workflow_rules(&[], Duration::ZERO, false).iter().all(|rule| !rule.enabled));
     }

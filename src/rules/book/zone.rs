@@ -12,7 +12,7 @@ use crate::terms::ResourceName;
 
 /// A zone. What fits one of its ways in holds `zone:<name>`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(from = "Written")]
 pub struct Zone {
     /// Its name, as written.
     pub name: String,
@@ -30,6 +30,8 @@ pub struct Zone {
     pub stale: Stale,
     /// On what terms it is held.
     pub policy: Policy,
+    /// It came with a repository that nobody has vouched for: it takes no read of sops away.
+    pub adds_only: bool,
 }
 
 /// What becomes of a lease that nobody renews.
@@ -66,20 +68,8 @@ struct Written {
     keep_for: Option<Span>,
 }
 
-impl TryFrom<Written> for Zone {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        if written.name.is_empty() || !written.name.bytes().all(plain) {
-            return Err("the name of a zone has letters, digits, '_', '-' and '.'".to_owned());
-        }
-        if written.paths.is_empty() && written.commands.is_empty() && written.sql.is_empty() {
-            return Err("nothing enters this zone: it needs paths, commands or sql".to_owned());
-        }
-        if written.paths.is_empty() && (written.reads || !written.content.is_empty()) {
-            return Err("content and reads are about files: this zone needs paths as well".to_owned());
-        }
+impl From<Written> for Zone {
+    fn from(written: Written) -> Self {
         let span = |given: Option<Span>| given.map(|span| span.0);
         let policy = Policy {
             ttl: span(written.ttl),
@@ -88,7 +78,7 @@ impl TryFrom<Written> for Zone {
             keep_for: span(written.keep_for),
             ..Policy::default()
         };
-        Ok(Self {
+        Self {
             name: written.name,
             paths: written.paths,
             content: written.content,
@@ -97,7 +87,8 @@ impl TryFrom<Written> for Zone {
             reads: written.reads,
             stale: written.stale,
             policy,
-        })
+            adds_only: false,
+        }
     }
 }
 
@@ -117,7 +108,7 @@ impl Zone {
     /// Whether SQL is about it. `bare` is what [`crate::rules::bare_sql`] leaves.
     #[must_use]
     pub fn has_sql(&self, bare: &[u8]) -> bool {
-        self.sql.iter().any(|expression| expression.0.is_match(bare))
+        self.sql.iter().any(|expression| expression.fits(bare))
     }
 
     /// Whether a file is one of its, but for its content. `inside` is its path below the root of its repository.
@@ -129,16 +120,18 @@ impl Zone {
     /// Whether a file with this content is one of its.
     #[must_use]
     pub fn has_content(&self, content: &[u8]) -> bool {
-        self.content.is_empty() || self.content.iter().any(|expression| expression.0.is_match(content))
+        self.content.is_empty() || self.content.iter().any(|expression| expression.fits(content))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sound as _;
     use super::*;
 
     fn read(text: &str) -> Result<Zone, String> {
-        toml::from_str(text).map_err(|error| error.message().to_owned())
+        let zone: Zone = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        zone.fault().map_or(Ok(zone), |fault| Err(fault.what))
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use super::Wants;
-use crate::rules::book::{Field, Filter, Part, Rule, Template};
+use crate::rules::book::{Author, Field, Filter, Part, Rule, Template};
 use crate::rules::followed::workflow;
+use crate::rules::policy::HOLD_FOR;
 use crate::rules::sent::Sending;
 use crate::rules::step::is_known;
 use crate::rules::wanted::{Claim, Filling, Wanted, compose, engine};
-use crate::terms::may_hold_a_secret;
+use crate::terms::{may_hold_a_secret, show_duration};
 
 /// Takes down what a rule wants.
 pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
@@ -41,12 +42,23 @@ pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
     if found.is_empty() {
         found.extend(otherwise().map(Wanted::Named));
     }
+    if rule.author != Author::BuiltIn && !rule.ask {
+        let nothing = |template: &&Template| {
+            !template.has(&Field::Project) && !is_stack(template) && filling.names(template).is_empty()
+        };
+        let has_other = rule.otherwise.is_some() && !found.is_empty();
+        if !has_other && let Some(template) = rule.resource.iter().find(nothing) {
+            wants.notes.push(unfilled(rule, template));
+        }
+    }
     if found.is_empty() {
         wants.asks |= rule.ask;
         let somewhere = step.host.as_ref().is_some_and(|host| !is_known(OsStr::new(host)));
         // `podman stop --all`: which they are only the engine knows.
         let by_options = line.operands.is_empty() && line.has_options();
-        wants.unnamed |= !rule.ask && (somewhere || by_options || line.operands.iter().any(|word| !is_known(word)));
+        let told = rule.author != Author::BuiltIn;
+        wants.unnamed |=
+            !told && !rule.ask && (somewhere || by_options || line.operands.iter().any(|word| !is_known(word)));
         return;
     }
     let fits = |path: &&PathBuf| rule.is_about(path.as_os_str());
@@ -72,7 +84,17 @@ pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
         policy.give_back = None;
     }
     if rule.follow {
-        policy.follow = workflow(line);
+        match workflow(step, line) {
+            Ok(follow) => policy.follow.extend(follow),
+            Err(why) => {
+                let hold_for = policy.hold_for.unwrap_or(HOLD_FOR);
+                policy.hold_for = Some(hold_for);
+                let stays = show_duration(hold_for);
+                wants
+                    .notes
+                    .push(format!("the run that this sets off is not followed ({why}); its lease stays for {stays}"));
+            }
+        }
     }
     wants.policy = Some(match wants.policy.take() {
         Some(before) => before.and(policy),
@@ -82,6 +104,19 @@ pub(super) fn claim(rule: &Rule, filling: &Filling<'_>, wants: &mut Wants) {
         wants.rule = Some(rule.name.clone());
         wants.reason = Some(format!("the rule {} names it", rule.name));
     }
+}
+
+/// A rule fits, and what it holds has no name here.
+fn unfilled(rule: &Rule, template: &Template) -> String {
+    let gaps = template.parts().iter().filter_map(|part| match part {
+        Part::Gap(field, _) => Some(field.to_string()),
+        Part::Text(_) => None,
+    });
+    let gaps = gaps.collect::<Vec<_>>().join(" and ");
+    format!(
+        "the rule {} is about this line, and no word of it can stand for {gaps}: it runs without that lease",
+        rule.name
+    )
 }
 
 fn is_stack(template: &Template) -> bool {

@@ -33,6 +33,9 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
     wants.rule = class.rule;
     wants.reason = Some(class.reason);
     let mut writes = class.writes;
+    // What is published goes where others read it.
+    let publishes = wants.operation.as_ref().is_some_and(|words| words.starts_with("sops publish"));
+    wants.reads = !publishes && writes.iter().all(|write| write.change == Change::DecryptTo);
     for write in writes.iter_mut().filter(|write| step.in_script && write.via == Via::Stdout) {
         // The script has not opened it yet.
         write.via = Via::Output;

@@ -133,13 +133,10 @@ fn caught(expressions: &[Expression], texts: &[&[u8]], most: usize) -> Option<Gr
     let mut any = expressions.is_empty() || texts.iter().any(|text| text.len() > most);
     let texts = texts.iter().filter(|text| text.len() <= most);
     for expression in expressions {
-        for found in texts.clone().flat_map(|text| expression.0.captures_iter(text)) {
+        for found in texts.clone().filter_map(|text| expression.caught(text)) {
             any = true;
-            for name in expression.0.capture_names().flatten() {
-                if let Some(part) = found.name(name).filter(|part| !part.as_bytes().contains(&UNKNOWN)) {
-                    groups.push((name.to_owned(), os(part.as_bytes())));
-                }
-            }
+            let known = found.into_iter().filter(|(_, part)| !part.contains(&UNKNOWN));
+            groups.extend(known.map(|(name, part)| (name, os(part))));
         }
     }
     any.then_some(groups)

@@ -33,9 +33,11 @@ pub(super) fn writes(command: &Command<'_>, request: &Request<'_>) -> Vec<Write>
     found.into_iter().filter(|write| is_file(&write.path) && known.insert(write.path.clone())).collect()
 }
 
-/// The file whose plaintext goes elsewhere than into the file itself, and where.
+/// The file whose plaintext goes elsewhere than into the file itself, and where; or to a program that is run with it.
 pub(super) fn decrypted(command: &Command<'_>, request: &Request<'_>) -> Vec<Decrypted> {
+    let runs = matches!(request.act, Act::ExecEnv | Act::ExecFile);
     let plaintext = match place(command, request) {
+        _ if runs => None,
         _ if request.act != Act::Decrypt => return Vec::new(),
         Place::Itself => return Vec::new(),
         Place::Output(path) => Some(as_typed(command.cwd, &path)),
@@ -43,7 +45,7 @@ pub(super) fn decrypted(command: &Command<'_>, request: &Request<'_>) -> Vec<Dec
         Place::Nowhere => None,
     };
     let file = request.files.first().map(|file| opened(command.cwd, request.act, file));
-    file.map(|file| Decrypted { file, plaintext }).into_iter().collect()
+    file.map(|file| Decrypted { file, plaintext, runs }).into_iter().collect()
 }
 
 /// `--output /dev/stdout` is standard output under another name, and `/dev/null` is no file.

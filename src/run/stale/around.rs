@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::canary::{self, Kind};
 use crate::git::{GitError, History, Repository};
 use crate::lineage::{Way, Whereabouts, World};
 use crate::naming::Target;
@@ -27,11 +28,27 @@ pub(super) struct Around<'a> {
     target: &'a Target,
     host: &'a str,
     env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The version at hand.
+    /// The version that is judged.
     content: Option<&'a [u8]>,
-    /// The file at hand holds it, as it would be merged over.
-    is_there: bool,
     seen: OnceCell<Result<Seen, String>>,
+}
+
+/// How the file in the work tree stands to what git keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    /// As HEAD has it, so that a merge may change it.
+    Clean,
+    /// Otherwise, and nothing would be lost with it: some commit has it, or there is nothing in it.
+    Kept,
+    /// Its content is committed nowhere.
+    Own,
+    /// It is plaintext.
+    Plain,
+}
+
+/// What lies here is committed first. In the middle of a merge git commits no single file.
+fn commit_here(repository: &Repository, then: Way) -> Way {
+    if repository.is_in_the_middle() { Way::EndFirst } else { Way::CommitHere(Box::new(then)) }
 }
 
 /// What git has said.
@@ -48,9 +65,8 @@ impl<'a> Around<'a> {
         host: &'a str,
         env: &'a dyn Fn(&str) -> Option<OsString>,
         content: Option<&'a [u8]>,
-        is_there: bool,
     ) -> Self {
-        Self { target, host, env, content, is_there, seen: OnceCell::new() }
+        Self { target, host, env, content, seen: OnceCell::new() }
     }
 
     fn repository(&self) -> Option<&'a Repository> {
@@ -96,9 +112,8 @@ impl<'a> Around<'a> {
                     // It has gone back to what we have.
                     Some(at_tip) if seen.blobs.contains(&at_tip) => return Ok(Some(Whereabouts::Behind)),
                     Some(_) => {
-                        let merges = standing.merges && !seen.ours.is_detached() && self.is_clean(repository, seen)?;
-                        let way = if merges { Way::Merge } else { Way::Checkout };
-                        return Ok(Some(Whereabouts::Ahead(way(short(reference).to_owned()))));
+                        let way = self.merging(repository, seen, short(reference), standing.merges)?;
+                        return Ok(Some(Whereabouts::Ahead(way)));
                     }
                     None => elsewhere = Some(format!("{}, which has deleted the file since", short(reference))),
                 }
@@ -116,13 +131,35 @@ impl<'a> Around<'a> {
         Ok(if left_out { Whereabouts::Ahead(Way::PastSparse) } else { Whereabouts::Behind })
     }
 
-    /// The file is as HEAD has it, so that a merge may change it.
-    fn is_clean(&self, repository: &Repository, seen: &Seen) -> Result<bool, GitError> {
-        if !self.is_there {
-            return Ok(false);
-        }
+    /// What brings what this ref has. `merges`: a merge brings exactly that.
+    fn merging(&self, repository: &Repository, seen: &Seen, from: &str, merges: bool) -> Result<Way, GitError> {
+        let merge = || Way::Merge(from.to_owned());
+        Ok(match self.lies(repository, seen)? {
+            Lies::Clean if merges && !seen.ours.is_detached() && repository.is_in_the_middle() => Way::EndFirst,
+            Lies::Clean if merges && !seen.ours.is_detached() => merge(),
+            Lies::Clean | Lies::Kept => Way::Checkout(from.to_owned()),
+            Lies::Own => commit_here(repository, merge()),
+            Lies::Plain => {
+                Way::PutAside(Box::new(if seen.ours.is_detached() { Way::Checkout(from.to_owned()) } else { merge() }))
+            }
+        })
+    }
+
+    /// What would be lost with the file that lies in the work tree.
+    fn lies(&self, repository: &Repository, seen: &Seen) -> Result<Lies, GitError> {
+        let present = std::fs::read(self.file()).ok().filter(|present| !present.is_empty());
         let head = repository.blob_at("HEAD", self.file(), self.env)?;
-        Ok(head.as_ref().map_or(self.content.is_none(), |head| seen.blobs.contains(head)))
+        let Some(present) = present else {
+            let is_there = self.file().exists();
+            return Ok(if head.is_none() && !is_there { Lies::Clean } else { Lies::Kept });
+        };
+        let names = names(repository, self.file(), &present, self.env);
+        Ok(match head {
+            Some(head) if names.contains(&head) => Lies::Clean,
+            _ if names.iter().any(|name| !seen.history.brought(name).is_empty()) => Lies::Kept,
+            _ if matches!(canary::sniff(&present), Kind::Plain) => Lies::Plain,
+            _ => Lies::Own,
+        })
     }
 
     fn look(&self, receipt: &StoredReceipt, moved_on: bool) -> Result<Whereabouts, GitError> {

@@ -7,20 +7,24 @@ mod ours;
 mod plaintext;
 mod replaced;
 mod standing;
+mod taken;
 mod words;
 
-pub use standing::{AtHand, Standing, standing};
+pub use standing::{AtHand, would_lose};
+pub use taken::taken;
 
 use crate::canary::{self, Kind};
 use crate::config::UnknownBase;
 use crate::lineage::Base;
+use crate::notes::How;
 use crate::plan::PlannedFile;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::{Change, Leaves, Via};
-use crate::store::{Granted, Receipt, ReceiptKind, Store, StoreError, StoredReceipt};
+use crate::store::{FileRecord, Granted, Receipt, ReceiptKind, Store, StoreError, StoredReceipt, Unsettled};
 use crate::terms::Digest;
 
 use self::plaintext::Plaintext;
+use self::standing::{Standing, standing};
 use super::ending::settle_within;
 use super::job::Job;
 use super::{Before, files};
@@ -77,24 +81,24 @@ impl Look<'_> {
     fn verdict(&mut self, before: &Before) -> Result<Found, StoreError> {
         match self.file.write.change {
             Change::Other => match self.file.write.leaves {
-                Leaves::Changed => self.of_file(before.content.as_deref(), true),
+                Leaves::Changed => self.of_file(before.content.as_deref()),
                 Leaves::Replaced => replaced::verdict(self, before.content.as_deref()),
                 // Who takes a file away puts nothing in the place of a newer one: git asks when both meet.
                 Leaves::Gone => Ok(Found::Go),
             },
             Change::Encrypt => plaintext::verdict(self, before),
-            _ => self.of_file(before.content.as_deref(), true),
+            _ => self.of_file(before.content.as_deref()),
         }
     }
 
-    /// The file's own version. `is_there`: it lies in its place as given, and was not emptied by the shell.
-    fn of_file(&mut self, content: Option<&[u8]>, is_there: bool) -> Result<Found, StoreError> {
+    /// The file's own version.
+    fn of_file(&mut self, content: Option<&[u8]>) -> Result<Found, StoreError> {
         // What is no SOPS file is no version, and the program says so itself.
         if content.is_some_and(|content| matches!(canary::sniff(content), Kind::Plain)) {
             return Ok(Found::Go);
         }
         let version = content.map(Digest::of);
-        self.of_version(version.as_ref(), content, Base::File, is_there)
+        self.of_version(version.as_ref(), content, Base::File)
     }
 
     /// A redirected file: the shell has emptied it, and what it held is one of the versions that are known of it.
@@ -104,7 +108,7 @@ impl Look<'_> {
         if known.is_empty() || known.iter().any(|content| Some(Digest::of(content)) == head) {
             return Ok(Found::Go);
         }
-        self.of_file(known.first().map(Vec::as_slice), false)
+        self.of_file(known.first().map(Vec::as_slice))
     }
 
     fn of_version(
@@ -112,16 +116,22 @@ impl Look<'_> {
         version: Option<&Digest>,
         content: Option<&[u8]>,
         base: Base<'_>,
-        is_there: bool,
     ) -> Result<Found, StoreError> {
         if self.is_newest(version) {
             return Ok(Found::Go);
         }
         let chain = self.chain()?;
-        let at_hand = AtHand { target: &self.file.target, shown: &self.shown(), content, version, base, is_there };
+        let at_hand = AtHand { target: &self.file.target, shown: &self.shown(), content, version, base };
         match standing(self.job.context, &self.job.owner.host, &at_hand, &chain) {
             Standing::Fine => Ok(Found::Go),
             Standing::Stale(refusal) => Ok(self.accepted_or(*refusal, version.cloned())),
+            // What it was made from may be older than what others have written since.
+            Standing::Unknown if base == Base::File => {
+                match taken(self.job.context, &self.job.owner.host, &at_hand, &chain) {
+                    Ok(_) => Ok(self.unknown(chain.first())),
+                    Err(refusal) => Ok(self.accepted_or(*refusal, version.cloned())),
+                }
+            }
             Standing::Unknown => Ok(self.unknown(chain.first())),
         }
     }
@@ -169,6 +179,9 @@ impl Look<'_> {
         if !self.job.options.accept_stale {
             if is_redirected(self.file, self.job) {
                 refusal.why.push_str(&words::emptied(&self.shown()));
+                if refusal.next.starts_with("locked sops decrypt") {
+                    refusal.next = format!("locked restore {} && {}", self.shown(), refusal.next);
+                }
             }
             return Found::Refused(Box::new(refusal));
         }
@@ -187,17 +200,46 @@ impl Look<'_> {
     }
 }
 
-/// What is to be forgotten when a command has encrypted what a session had read, or put another file in its place: from now
-/// on that is of an older version. What was encrypted to a file of its own is remembered there, until that one is put in
-/// its place.
-pub(super) fn forget(job: &Job<'_>) {
+/// What is to be remembered when a command has encrypted what a session had read, or put another file in its place: from now
+/// on that is of the version that came of it.
+pub(super) fn remember(job: &Job<'_>, receipts: &[Receipt]) {
     for file in &job.plan.files {
+        let target = &file.target;
+        let mut of_file = receipts.iter().filter(|it| it.scope == *target.scope() && it.path == target.key);
+        let Some(written) = of_file.rfind(|it| it.kind != ReceiptKind::Accepted) else { continue };
         match (file.write.change, file.write.leaves) {
-            (Change::Encrypt, _) => Plaintext::of(job, file).carry(),
-            (Change::Other, Leaves::Replaced) => Plaintext::of(job, file).forget(),
+            (Change::Encrypt, _) => Plaintext::of(job, file).wrote(&written.new, true),
+            (Change::Other, Leaves::Replaced) => Plaintext::of(job, file).wrote(&written.new, false),
             _ => {}
         }
     }
+}
+
+/// The version that a write began with, where what lies there does not say it: plaintext, or what the shell has emptied.
+pub(super) fn base_of(
+    job: &Job<'_>,
+    carried: &[Unsettled],
+    newest: Option<&Digest>,
+    file: &PlannedFile,
+    before: &Before,
+) -> Option<Digest> {
+    let is_sops = before.content.as_deref().is_some_and(|content| matches!(canary::sniff(content), Kind::Sops(_)));
+    if is_sops || file.write.change != Change::Encrypt {
+        return None;
+    }
+    let of_this = |record: &&FileRecord| files::path_of(record) == file.target.path;
+    let began: Vec<&Digest> =
+        carried.iter().flat_map(|debt| &debt.files).filter(of_this).filter_map(|it| it.before.as_ref()).collect();
+    let copies = job.chain(file).here().unwrap_or_default();
+    let open = copies.iter().find(|copy| began.contains(&&copy.digest)).map(|copy| copy.digest.clone());
+    let noted = || Plaintext::of(job, file).own().filter(|note| note.how != How::Run).map(|note| note.version);
+    let known = || {
+        let mut known: Vec<Digest> = files::last_known(file, job).iter().map(|content| Digest::of(content)).collect();
+        let at = newest.and_then(|newest| known.iter().position(|it| it == newest));
+        // HEAD comes last, and is what a pull has brought since.
+        at.map(|at| known.swap_remove(at)).or_else(|| known.pop())
+    };
+    open.or_else(noted).or_else(known)
 }
 
 /// How the shell opened it: emptied, or to append.

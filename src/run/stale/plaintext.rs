@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::canary::{self, Kind};
 use crate::clock::Clock as _;
 use crate::lineage::Base;
-use crate::notes::{Note, Notes};
+use crate::notes::{How, Note, Notes};
 use crate::plan::PlannedFile;
 use crate::rules::Via;
 use crate::store::StoreError;
@@ -17,6 +18,9 @@ use super::super::Before;
 use super::super::files;
 use super::super::job::Job;
 use super::{Found, Look, is_redirected, words};
+
+/// For so long the reading of another session is a reason to ask whose plaintext lies in a file: 24 hours.
+const OF_OTHERS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The plaintext of a command that encrypts, and who has read what of it.
 pub(super) struct Plaintext<'a> {
@@ -38,12 +42,46 @@ impl<'a> Plaintext<'a> {
         Self { job, notes: Notes::of(job.state, job.context.clock.wall_ms()), file: target, source }
     }
 
-    /// The newest note of this session about this plaintext, else about this file.
+    /// The newest note of this session about this plaintext, else about this file. That a program was run with the file is
+    /// asked last: it need not have kept anything of it.
     pub(super) fn own(&self) -> Option<Note> {
-        let session = self.job.owner.session;
-        let of = |notes: Vec<Note>| notes.into_iter().filter(|note| note.session == session).max_by_key(|note| note.at);
-        let by_source = || self.source.as_deref().and_then(|source| of(self.notes.of_plaintext(source)));
-        by_source().or_else(|| of(self.notes.of_file(self.file)))
+        self.by_source().or_else(|| {
+            let notes = self.of_session(self.notes.of_file(self.file));
+            let newest = |run: bool| {
+                notes.iter().filter(|note| (note.how == How::Run) == run).max_by_key(|note| note.at).cloned()
+            };
+            newest(false).or_else(|| newest(true))
+        })
+    }
+
+    /// About this plaintext, where it lies apart.
+    fn by_source(&self) -> Option<Note> {
+        let source = self.source.as_deref().filter(|source| *source != self.file)?;
+        let mut notes = self.of_session(self.notes.of_plaintext(source));
+        notes.retain(|note| note.is_of(self.file));
+        let any = || self.of_session(self.notes.of_plaintext(source)).into_iter().max_by_key(|note| note.at);
+        notes.into_iter().max_by_key(|note| note.at).or_else(any)
+    }
+
+    /// What lies at the source was encrypted there from plaintext whose base is noted.
+    pub(super) fn is_carried(&self) -> bool {
+        self.by_source().is_some_and(|note| note.was_carried())
+    }
+
+    fn of_session(&self, notes: Vec<Note>) -> Vec<Note> {
+        notes.into_iter().filter(|note| note.session == self.job.owner.session).collect()
+    }
+
+    /// The line makes the plaintext itself, from the file as it is under the lease: what was read earlier does not matter. A
+    /// line that decrypts the file and encrypts what an earlier command has left is none.
+    pub(super) fn is_made_here(&self) -> bool {
+        let of_file = self.job.plan.decrypted.iter().filter(|it| !it.runs && physical(&it.file) == self.file);
+        let mut made = of_file.peekable();
+        if made.peek().is_none() {
+            return false;
+        }
+        let Some(source) = &self.source else { return true };
+        made.any(|it| it.plaintext.as_deref().map(physical).as_ref() == Some(source)) || self.by_source().is_none()
     }
 
     /// A note of another session that had the same version, and may have written this plaintext.
@@ -55,30 +93,32 @@ impl<'a> Plaintext<'a> {
             Some(_) => self.notes.of_file(self.file),
             None => Vec::new(),
         };
-        let same = |note: &Note| note.session != session && version.is_none_or(|version| note.version == *version);
+        let now_ms = self.job.context.clock.wall_ms();
+        // Who has made that version has written it already, and a reading of days ago is no reason to stop others.
+        let may_write = |note: &Note| note.how == How::Read && !note.is_older_than(OF_OTHERS, now_ms);
+        let same = |note: &Note| {
+            note.session != session && may_write(note) && version.is_none_or(|version| note.version == *version)
+        };
         notes.into_iter().filter(same).max_by_key(|note| note.at)
     }
 
-    pub(super) fn forget(&self) {
-        self.noted().iter().for_each(|note| self.notes.forget(note));
-    }
-
-    /// Forgets, but for what was read of other files than the one that was written: that is in the written one now.
-    pub(super) fn carry(&self) {
-        for note in self.noted() {
-            if note.is_of(self.file) {
-                self.notes.forget(&note);
-            } else {
-                self.notes.carry(&note, self.file);
+    /// It was encrypted, or put there, and this is the version that came of it: the base of its next round. `encrypted`: by
+    /// a command that encrypts; what else is put there is followed only where something was known of it.
+    pub(super) fn wrote(&self, version: &Digest, encrypted: bool) {
+        let in_place = self.source.as_deref() == Some(self.file);
+        if let Some(source) = self.source.as_deref().filter(|_| encrypted) {
+            // What was read of another file is in this one now.
+            for note in self.of_session(self.notes.of_plaintext(source)) {
+                if !note.is_of(self.file) {
+                    self.notes.carry(&note, self.file);
+                }
             }
         }
-    }
-
-    /// What this session has read of the file, or into the place that its plaintext comes from.
-    fn noted(&self) -> Vec<Note> {
-        let of_source = self.source.as_deref().map(|source| self.notes.of_plaintext(source)).unwrap_or_default();
-        let all = self.notes.of_file(self.file).into_iter().chain(of_source);
-        all.filter(|note| note.session == self.job.owner.session).collect()
+        let anew = self.is_made_here() && self.by_source().is_none();
+        if !anew && (encrypted || self.own().is_some()) {
+            let plaintext = self.source.as_deref().filter(|_| !in_place);
+            self.notes.made(self.job.owner.session, self.file, plaintext, version);
+        }
     }
 }
 
@@ -88,15 +128,14 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
     let in_place = look.file.write.via == Via::InPlace;
     let is_sops = content.is_some_and(|content| matches!(canary::sniff(content), Kind::Sops(_)));
     if in_place && (is_sops || content.is_none()) {
-        return look.of_file(content, true);
+        return look.of_file(content);
     }
     if in_place && is_open_edit(look) {
         // The lease has been this session's ever since it was decrypted.
         return Ok(Found::Go);
     }
-    // A line that decrypts the file itself does so under the lease: what was read earlier does not matter.
-    if !in_place && look.job.plan.decrypted.iter().any(|it| physical(&it.file) == look.file.target.path) {
-        return if is_redirected(look.file, look.job) { look.of_redirected() } else { look.of_file(content, true) };
+    if !in_place && plaintext.is_made_here() {
+        return if is_redirected(look.file, look.job) { look.of_redirected() } else { look.of_file(content) };
     }
     let own = plaintext.own();
     let head = look.head.clone().flatten();
@@ -114,7 +153,7 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         Some(note) if is_sops && content.map(Digest::of).as_ref() != Some(&note.version) => read_earlier(look, &note),
         None if in_place => Ok(if look.has_chain() && !is_held(look) { look.unknown(None) } else { Found::Go }),
         _ if is_redirected(look.file, look.job) => look.of_redirected(),
-        _ => look.of_file(content, true),
+        _ => look.of_file(content),
     }
 }
 
@@ -132,7 +171,7 @@ pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, St
     let chain = if look.has_chain() { look.chain()? } else { Vec::new() };
     let known = chain.iter().any(|it| it.new == note.version || it.base.as_ref() == Some(&note.version));
     if known {
-        return look.of_version(Some(&note.version), None, Base::Read, true);
+        return look.of_version(Some(&note.version), None, Base::Read);
     }
     if look.file.write.via == Via::InPlace {
         return Ok(look.unknown(chain.first()));

@@ -15,14 +15,16 @@ use super::{AtHand, Found, Look, Standing, standing, words};
 pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Found, StoreError> {
     let at_hand = content.filter(|content| matches!(canary::sniff(content), Kind::Sops(_))).map(Digest::of);
     if at_hand.is_none() {
-        return look.of_file(content, true);
+        return look.of_file(content);
     }
-    if let Some(source) = look.file.write.asked.source.as_deref().and_then(sops_content)
+    let plaintext = Plaintext::of(look.job, look.file);
+    // What was encrypted aside is of the version that its plaintext was read from, whatever lay there before.
+    if !plaintext.is_carried()
+        && let Some(source) = look.file.write.asked.source.as_deref().and_then(sops_content)
         && let Some(found) = known(look, &source, at_hand.as_ref())?
     {
         return Ok(found);
     }
-    let plaintext = Plaintext::of(look.job, look.file);
     let own = plaintext.own();
     let head = look.head.clone().flatten();
     let version = own.as_ref().map(|note| note.version.clone()).or_else(|| head.clone());
@@ -35,7 +37,7 @@ pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Fou
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
         Some(note) if at_hand.as_ref() != Some(&note.version) => read_earlier(look, &note),
-        _ => look.of_file(content, true),
+        _ => look.of_file(content),
     }
 }
 
@@ -57,8 +59,7 @@ fn known(look: &mut Look<'_>, source: &[u8], at_hand: Option<&Digest>) -> Result
     let by = format!("{} (", look.job.owner.session.short());
     let base = Base::Put { over: at_hand, by: &by };
     let shown = look.shown();
-    let put =
-        AtHand { target: &look.file.target, shown: &shown, content, version: Some(&version), base, is_there: false };
+    let put = AtHand { target: &look.file.target, shown: &shown, content, version: Some(&version), base };
     Ok(match standing(look.job.context, &look.job.owner.host, &put, &chain) {
         Standing::Fine => Some(Found::Go),
         Standing::Stale(refusal) => Some(look.accepted_or(*refusal, Some(version))),

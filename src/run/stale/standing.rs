@@ -25,14 +25,12 @@ pub struct AtHand<'a> {
     pub version: Option<&'a Digest>,
     /// By what it is known.
     pub base: Base<'a>,
-    /// It lies in its place as given.
-    pub is_there: bool,
 }
 
 /// How it stands.
 #[derive(Debug)]
 #[must_use]
-pub enum Standing {
+pub(super) enum Standing {
     /// It may be written upon. What is worth a line has been said.
     Fine,
     /// It was changed outside of `locked`.
@@ -42,24 +40,41 @@ pub enum Standing {
 }
 
 /// Looks. `chain` is newest first.
-pub fn standing(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredReceipt]) -> Standing {
-    let AtHand { target, shown, content, version, base, is_there } = *at_hand;
+pub(super) fn standing(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredReceipt]) -> Standing {
+    let (standing, notes) = look(context, host, at_hand, chain);
+    for note in notes.iter().filter(|_| context.voice >= Voice::Ready) {
+        report::say(note);
+    }
+    standing
+}
+
+/// The same for who only wants to know whether a newer version would be lost: nothing is said.
+pub fn would_lose(
+    context: &Context,
+    host: &str,
+    at_hand: &AtHand<'_>,
+    chain: &[StoredReceipt],
+) -> Option<Box<Refusal>> {
+    match look(context, host, at_hand, chain).0 {
+        Standing::Stale(refusal) => Some(refusal),
+        Standing::Fine | Standing::Unknown => None,
+    }
+}
+
+/// How it stands, and what is worth a line.
+fn look(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredReceipt]) -> (Standing, Vec<String>) {
+    let AtHand { target, shown, content, version, base } = *at_hand;
     let env = env_of(context);
-    let mut around = Around::of(target, host, &env, content, is_there);
+    let mut around = Around::of(target, host, &env, content);
     let worktree = target.worktree().map(|root| root.display().to_string());
     let now_ms = context.clock.wall_ms();
     let case = Case { chain, version, base, host, worktree: worktree.as_deref(), now_ms };
     match lineage::judge(&case, &mut around) {
-        Verdict::Go(notes) => {
-            for note in notes.iter().filter(|_| context.voice >= Voice::Ready) {
-                report::say(&words::note(note, shown));
-            }
-            Standing::Fine
-        }
+        Verdict::Go(notes) => (Standing::Fine, notes.iter().map(|note| words::note(note, shown)).collect()),
         Verdict::Stale { newer, way } => {
-            let next = words::next(&way, target, &context.invocation.cwd, shown);
-            Standing::Stale(Box::new(words::stale(newer, shown, base, &next)))
+            let step = words::step(&way, target, &context.invocation.cwd, shown, base);
+            (Standing::Stale(Box::new(words::stale(newer, shown, base, step))), Vec::new())
         }
-        Verdict::Unknown => Standing::Unknown,
+        Verdict::Unknown => (Standing::Unknown, Vec::new()),
     }
 }

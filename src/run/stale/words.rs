@@ -10,10 +10,13 @@ use crate::report::{Refusal, clock_time, day_and_time};
 use crate::store::StoredReceipt;
 use crate::terms::shell_quote;
 
+use super::super::files;
+
 /// A newer version would be lost.
-pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, next: &str) -> Refusal {
+pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, step: Step) -> Refusal {
     let what = match base {
         Base::File => format!("{shown} is an older version here; writing upon it would lose a newer one"),
+        Base::Under => format!("{shown} was made from an older version here; taking it in would lose a newer one"),
         Base::Read => format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one"),
         Base::Put { .. } => format!("what is put over {shown} is of an older version; it would lose a newer one"),
     };
@@ -21,8 +24,8 @@ pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, next: &s
         word: "REFUSED",
         what,
         why: format!("the newer one was written by {}; nothing was run", who(newer)),
-        retry: "yes, after the next step".to_owned(),
-        next: next.to_owned(),
+        retry: step.retry,
+        next: step.next,
     }
 }
 
@@ -32,8 +35,8 @@ pub(super) fn gone_on(shown: &str) -> Refusal {
         word: "REFUSED",
         what: format!("{shown} has changed since this session decrypted it; encrypting that plaintext would undo it"),
         why: "what it holds now is not what the plaintext was read from; nothing was run".to_owned(),
-        retry: "yes, after the next step".to_owned(),
-        next: format!("locked sops decrypt {shown}, and make the change again in what that says"),
+        retry: AGAIN_READ.to_owned(),
+        next: format!("locked sops decrypt {shown}"),
     }
 }
 
@@ -108,8 +111,24 @@ fn who(receipt: &StoredReceipt) -> String {
     format!("{} at {}{branch} ({}{worktree})", receipt.holder, day_and_time(receipt.at), receipt.host)
 }
 
-/// The one command, for where it was typed.
-pub(super) fn next(way: &Way, target: &Target, cwd: &Path, shown: &str) -> String {
+/// Whether to try again, and the one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    retry: String,
+    next: String,
+}
+
+/// The same plaintext stays of the older version.
+const AGAIN_READ: &str = "not with that plaintext; make the change again in what the next step shows";
+
+/// What was written past us stays of the older version.
+const AGAIN_UNDER: &str = "no; make the change again upon the newer one, by locked";
+
+/// The same file stays of the older version.
+const AGAIN_PUT: &str = "not with that file; make the change again upon the newer one";
+
+/// What to do, for where it was typed.
+pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Base<'_>) -> Step {
     let root = target.worktree();
     let git = match root {
         Some(root) if !cwd.starts_with(root) => format!("git -C {}", path(root)),
@@ -118,7 +137,32 @@ pub(super) fn next(way: &Way, target: &Target, cwd: &Path, shown: &str) -> Strin
     let inside = root.and_then(|root| target.path.strip_prefix(root).ok()).unwrap_or(&target.path);
     let spec = if git == "git" { shown.to_owned() } else { path(inside) };
     let steps = Steps { git, spec, inside: path(inside), shown };
-    steps.of(way)
+    let next = match (base, way) {
+        // The newest lies below the plaintext that was written over it.
+        (Base::Read, Way::ReadAgain) if files::is_plaintext(&target.path) => {
+            format!("mv {shown} {0} && locked restore {shown} && locked sops decrypt {shown}", aside(shown))
+        }
+        (Base::Read, Way::ReadAgain) => steps.of(way),
+        // What has no receipt cannot be committed past the hooks.
+        (Base::Under, Way::CommitHere(then)) => {
+            format!("{} stash push -- {} && {}", steps.git, steps.spec, steps.of(then))
+        }
+        (Base::Read, way) if steps.wants(way).is_none() => format!("{} && locked sops decrypt {shown}", steps.of(way)),
+        _ => steps.of(way),
+    };
+    let retry = match (steps.wants(way), base) {
+        (Some(wants), _) => wants,
+        (None, Base::File) => "yes, after the next step".to_owned(),
+        (None, Base::Under) => AGAIN_UNDER.to_owned(),
+        (None, Base::Read) => AGAIN_READ.to_owned(),
+        (None, Base::Put { .. }) => AGAIN_PUT.to_owned(),
+    };
+    Step { retry, next }
+}
+
+/// Where plaintext is put out of the way: beside itself.
+fn aside(spec: &str) -> String {
+    format!("{spec}.plain")
 }
 
 struct Steps<'a> {
@@ -131,6 +175,24 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    /// What somebody must do first that no command here does.
+    fn wants(&self, way: &Way) -> Option<String> {
+        match way {
+            Way::AskThere { host, worktree } => {
+                let place = worktree.as_deref().map(|root| format!(" in {}", quoted(root))).unwrap_or_default();
+                Some(format!("yes, once it was committed and pushed on {}{place}, after the next step", quoted(host)))
+            }
+            Way::EndThere { worktree } => Some(format!(
+                "yes, once it is committed in {}, where git is in the middle of something",
+                quoted(worktree)
+            )),
+            Way::EndFirst => Some("yes, once what git is in the middle of here has ended".to_owned()),
+            Way::Git(why) => Some(format!("yes, once git works here, which knows where the newer one is: {why}")),
+            Way::CommitHere(then) | Way::PutAside(then) => self.wants(then),
+            _ => None,
+        }
+    }
+
     fn of(&self, way: &Way) -> String {
         let Self { git, spec, inside, shown } = self;
         match way {
@@ -145,18 +207,25 @@ impl Steps<'_> {
             Way::FetchAndCheckout { remote, from } => {
                 format!("{git} fetch {} && {git} checkout {} -- {spec}", quoted(remote), quoted(from))
             }
+            Way::CommitHere(then) => {
+                format!("{git} commit -m 'Update {}' -- {spec} && {}", self.plain(), self.of(then))
+            }
+            Way::PutAside(then) => {
+                format!("mv {shown} {} && {git} checkout HEAD -- {spec} && {}", aside(shown), self.of(then))
+            }
             Way::CommitThere { worktree, push, then } => {
                 let there = format!("git -C {}", quoted(worktree));
                 let push = if *push { format!(" && {there} push") } else { String::new() };
                 format!("{there} commit -m 'Update {}' -- {inside}{push} && {}", self.plain(), self.of(then))
             }
             Way::PushThere { worktree, then } => format!("git -C {} push && {}", quoted(worktree), self.of(then)),
-            Way::AskThere { host, worktree } => {
-                let place = worktree.as_deref().map(|root| format!(" in {}", quoted(root))).unwrap_or_default();
-                format!("commit and push it on {}{place}, then {git} pull here", quoted(host))
+            Way::PullThere { place, branch } => {
+                format!("{git} pull --no-rebase {} {}", quoted(place), quoted(branch))
             }
-            Way::ReadAgain => format!("locked sops decrypt {shown}, and make the change again in what that says"),
-            Way::Git(why) => format!("make git usable here, which knows where the newer one is: {why}"),
+            Way::EndThere { worktree } => format!("git -C {} status", quoted(worktree)),
+            Way::AskThere { .. } => format!("{git} pull"),
+            Way::ReadAgain => format!("locked sops decrypt {shown}"),
+            Way::EndFirst | Way::Git(_) => format!("{git} status"),
         }
     }
 
@@ -199,11 +268,15 @@ mod tests {
         }
     }
 
+    fn plain_step() -> Step {
+        Step { retry: "yes, after the next step".to_owned(), next: "git pull".to_owned() }
+    }
+
     #[test]
     fn a_refusal_says_who_when_on_which_branch_where_and_what_next() {
         let at = day_and_time(0);
         assert_eq!(
-            stale(&newer(), "a.yaml", Base::File, "git pull").to_string(),
+            stale(&newer(), "a.yaml", Base::File, plain_step()).to_string(),
             format!(
                 "REFUSED: a.yaml is an older version here; writing upon it would lose a newer one\n\
                  why:   the newer one was written by 3f2a91c0 (claude@ws-2) at {at} on main (ws-2:'/home/ana/in fra'); nothing was run\n\
@@ -213,7 +286,7 @@ mod tests {
         );
         let said = note(&Note::Diverged(&newer(), "a b".to_owned()), "a.yaml");
         assert!(said.starts_with("locked: a.yaml: a newer version is on another branch ('a b'); 3f2a91c0 "), "{said}");
-        let word = accepted(&stale(&newer(), "a.yaml", Base::File, "git pull"));
+        let word = accepted(&stale(&newer(), "a.yaml", Base::File, plain_step()));
         assert!(word.ends_with("(ws-2:'/home/ana/in fra')"), "{word}");
     }
 
@@ -253,12 +326,36 @@ mod tests {
                 Way::PushThere { worktree: "/o".to_owned(), then: Box::new(pull(false, None)) },
                 "git -C /o push && git pull",
             ),
-            (Way::AskThere { host: "far".to_owned(), worktree: None }, "commit and push it on far, then git pull here"),
+            (Way::AskThere { host: "far".to_owned(), worktree: None }, "git pull"),
+            (
+                Way::CommitHere(Box::new(pull(true, None))),
+                "git commit -m 'Update s/a b.yaml' -- 'a b.yaml' && git pull --no-rebase",
+            ),
+            (
+                Way::PutAside(Box::new(pull(false, None))),
+                "mv 'a b.yaml' 'a b.yaml'.plain && git checkout HEAD -- 'a b.yaml' && git pull",
+            ),
+            (
+                Way::PullThere { place: "/o t".to_owned(), branch: "main".to_owned() },
+                "git pull --no-rebase '/o t' main",
+            ),
+            (Way::EndThere { worktree: "/o".to_owned() }, "git -C /o status"),
+            (Way::EndFirst, "git status"),
+            (Way::ReadAgain, "locked sops decrypt 'a b.yaml'"),
         ];
         for (way, expected) in table {
-            assert_eq!(next(&way, &target, Path::new("/w t/s"), "'a b.yaml'"), expected);
+            assert_eq!(step(&way, &target, Path::new("/w t/s"), "'a b.yaml'", Base::File).next, expected);
         }
-        let from_outside = next(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'");
-        assert_eq!(from_outside, "git -C '/w t' checkout main -- 's/a b.yaml'");
+        let from_outside =
+            step(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'", Base::File);
+        assert_eq!(from_outside.next, "git -C '/w t' checkout main -- 's/a b.yaml'");
+        // What is of an older version stays so: nobody is told to do the same again.
+        let read = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Read);
+        assert_eq!(read.next, "git pull && locked sops decrypt 'a b.yaml'");
+        let put =
+            step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Put { over: None, by: "" });
+        for (one, word) in [(read, "not with that plaintext"), (put, "not with that file")] {
+            assert!(one.retry.starts_with(word), "{}", one.retry);
+        }
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn nobody(resource: &Resource) -> LeaseView {
         renewed_at: 0,
         idle: Duration::ZERO,
         expires_in: None,
+        expired_for: None,
         waiters: 0,
         files: Vec::new(),
     }

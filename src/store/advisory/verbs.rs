@@ -213,9 +213,9 @@ impl AdvisoryStore {
         for (resource, ending) in endings {
             match ending {
                 // One that anybody may take is as good as free.
-                Ending::Keep { reason, takeable: false, .. } => (self.outside.say)(&format!(
-                    "locked: {resource} was to be kept ({reason}), and the advisory store cannot: it is free"
-                )),
+                Ending::Keep { reason, takeable: false, .. } | Ending::Elsewhere { reason, .. } => (self.outside.say)(
+                    &format!("locked: {resource} was to be kept ({reason}), and the advisory store cannot: it is free"),
+                ),
                 Ending::Release(_) if restores => quarantine::clear(&self.state, &self.directory()?, resource)?,
                 _ => {}
             }

@@ -37,6 +37,9 @@ pub(super) struct Seen {
     #[serde(default)]
     idle_ms: i64,
     expires_in_ms: Option<i64>,
+    /// A schema of before does not say it.
+    #[serde(default)]
+    expired_ms: Option<i64>,
     waiters: u32,
     files: Vec<FileRecord>,
 }
@@ -63,6 +66,7 @@ impl Seen {
             renewed_at: self.renewed_at,
             idle: span(self.idle_ms),
             expires_in: self.expires_in_ms.map(span),
+            expired_for: self.expired_ms.map(span),
             waiters: self.waiters,
             files: self.files,
         })

@@ -124,6 +124,9 @@ pub(super) fn settle(holding: &Holding, settlement: &Settlement) -> Call {
             .text("reason", Some(reason))
             .number("keep_ms", Some(ms(*keep_for)))
             .flag("takeable", *takeable),
+        Ending::Elsewhere { reason, keep_for } => {
+            call.text("ending", Some("linger")).text("reason", Some(reason)).number("keep_ms", Some(ms(*keep_for)))
+        }
         Ending::Linger { reason } => call.text("ending", Some("linger")).text("reason", Some(reason)),
         Ending::Quarantine { reason } => call.text("ending", Some("quarantine")).text("reason", Some(reason)),
     };
@@ -136,6 +139,9 @@ fn apart((of, ending): &(Resource, Ending)) -> Value {
         Ending::Release(ended) => json!({ "ending": "release", "ended_as": ended.as_str() }),
         Ending::Keep { reason, keep_for, takeable } => {
             json!({ "ending": "keep", "reason": reason, "keep_ms": ms(*keep_for), "takeable": takeable })
+        }
+        Ending::Elsewhere { reason, keep_for } => {
+            json!({ "ending": "linger", "reason": reason, "keep_ms": ms(*keep_for) })
         }
         Ending::Linger { reason } => json!({ "ending": "linger", "reason": reason }),
         Ending::Quarantine { reason } => json!({ "ending": "quarantine", "reason": reason }),

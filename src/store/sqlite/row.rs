@@ -205,6 +205,12 @@ impl Row {
         Some(if self.expired(now) { std::time::Duration::ZERO } else { span(expires - now.ms) })
     }
 
+    /// How long ago it expired; none where it did not, or before this machine was started.
+    fn expired_for(&self, now: &Now) -> Option<std::time::Duration> {
+        let expires = self.expires_ms.filter(|_| self.boot == now.boot && !self.lingers(now))?;
+        (expires <= now.ms).then(|| span(now.ms - expires))
+    }
+
     /// The state that people see.
     pub(super) fn state(&self, now: &Now) -> LeaseState {
         match self.state {
@@ -240,6 +246,7 @@ impl Row {
             renewed_at: self.renewed_at,
             idle: span(now.wall.saturating_sub(self.renewed_at)),
             expires_in: self.expires_in(now),
+            expired_for: self.expired_for(now),
             waiters,
             files: super::debt::all_files(self),
         }

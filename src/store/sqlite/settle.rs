@@ -65,6 +65,10 @@ pub(super) fn settle(
             Ending::Keep { reason, keep_for, takeable } => {
                 keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
             }
+            Ending::Elsewhere { reason, keep_for } if row.hold_ttl_ms.is_some() => {
+                keep(connection, row, reason, ms(*keep_for), false, now)?;
+            }
+            Ending::Elsewhere { reason, keep_for } => linger(connection, row, reason, ms(*keep_for), now)?,
             Ending::Linger { reason } => linger(connection, row, reason, row.ttl_ms, now)?,
             Ending::Quarantine { reason } => quarantine(connection, row, reason, now)?,
         }
@@ -87,6 +91,7 @@ fn ending_of(row: &Row, settlement: &Settlement) -> Ending {
 fn hand_down(connection: &Connection, row: &Row, heir: &Join, ending: &Ending, now: &Now) -> Result<(), Fault> {
     let (ended, why) = match ending {
         Ending::Release(ended) => (*ended, String::new()),
+        Ending::Elsewhere { reason, .. } => (Ended::Completed, format!("{reason}; ")),
         Ending::Keep { reason, .. } | Ending::Linger { reason } | Ending::Quarantine { reason } => {
             (Ended::Failed, format!("{reason}; "))
         }
@@ -110,7 +115,7 @@ fn leave(connection: &Connection, row: &Row, join: &Join, ending: &Ending, now: 
             }
             return nest::stay(connection, join, reason);
         }
-        Ending::Release(_) | Ending::Keep { .. } => {}
+        Ending::Release(_) | Ending::Keep { .. } | Ending::Elsewhere { .. } => {}
     }
     left::part(connection, join)
 }

@@ -91,6 +91,32 @@ pub(crate) fn a_kept_lease_is_its_session_s_alone_until_it_expires(world: &dyn W
     take(&mut *store, &bob.asks(&["a"]));
 }
 
+/// A session would set it off once more like anybody else. What it holds by its own word stays its own.
+pub(crate) fn what_a_success_set_off_elsewhere_lets_nobody_in_its_own_session_neither(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let keep_for = Duration::from_secs(120);
+    let elsewhere = || Ending::Elsewhere { reason: "a was triggered and may still be running".to_owned(), keep_for };
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settled(&mut *store, &held, elsewhere());
+    for request in [ana.asks(&["a"]), bob.asks(&["a"])] {
+        let (blockers, _) = busy(&mut *store, &request);
+        let lease = &blockers[0].lease;
+        assert_eq!((lease.state, lease.takeable, lease.pid), (LeaseState::Remote, false, None));
+        assert_eq!(lease.expires_in, Some(keep_for), "keep_for, not the TTL");
+        assert_eq!(lease.reason.as_deref(), Some("a was triggered and may still be running"));
+    }
+    world.pass(keep_for);
+    let seen = store.leases(None, LIMIT).expect("answer");
+    assert_eq!((seen[0].state, seen[0].expired_for.is_some()), (LeaseState::Expired, true));
+    take(&mut *store, &ana.asks(&["a"]));
+    take(&mut *store, &ana.holds(&["b"]));
+    let held = take(&mut *store, &ana.asks(&["b"]));
+    settled(&mut *store, &held, elsewhere());
+    busy(&mut *store, &bob.asks(&["b"]));
+    assert_eq!(granted(&mut *store, &ana.asks(&["b"])).adopted, [resource("b")]);
+}
+
 pub(crate) fn a_takeable_lease_goes_to_anybody_at_once(world: &dyn World) {
     let mut store = world.store();
     let (ana, bob) = (actor("ana"), actor("bob"));

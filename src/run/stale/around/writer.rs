@@ -8,8 +8,9 @@ use crate::lineage::{Way, Whereabouts};
 use crate::store::StoredReceipt;
 use crate::terms::Digest;
 
+use super::super::super::witness;
 use super::reference::{branch_in, remote_in, short};
-use super::{Around, DETACHED, Seen, blob_of, path_of_key};
+use super::{Around, DETACHED, Lies, Seen, blob_of, commit_here, path_of_key};
 
 /// A clock of ours and the store's may differ by so much.
 const SKEW_MS: i64 = 60_000;
@@ -23,11 +24,17 @@ impl Around<'_> {
         moved_on: bool,
     ) -> Result<Whereabouts, GitError> {
         let file = place.join(path_of_key(&receipt.path));
-        if file == self.file() {
+        let is_here = file == self.file();
+        let holds =
+            !is_here && !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
+        let other = Repository::around(place).ok().flatten();
+        let remembers = other.as_ref().is_some_and(|other| witness::has_written(other, &receipt.new));
+        if !holds && !remembers {
+            return self.writer_is_gone(receipt, place);
+        }
+        if is_here {
             return Ok(Whereabouts::Nowhere);
         }
-        let holds = !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
-        let other = Repository::around(place).ok().flatten();
         let Some((ours, theirs)) = self.repository().zip(other) else {
             // Without a repository there is nothing to compare it by: what a work tree holds is there.
             let there = place.display().to_string();
@@ -47,9 +54,11 @@ impl Around<'_> {
                 Some(branch) if seen.ours.has(&branch) => branch,
                 other => return Ok(Whereabouts::Elsewhere(other.unwrap_or_else(|| DETACHED.to_owned()))),
             };
-            let merges = !seen.ours.is_detached() && self.is_clean(ours, seen)?;
-            let then = Box::new(if merges { Way::Merge(branch) } else { Way::Checkout(branch) });
             let worktree = place.display().to_string();
+            if theirs.is_in_the_middle() {
+                return Ok(Whereabouts::Ahead(Way::EndThere { worktree }));
+            }
+            let then = Box::new(self.merging(ours, seen, &branch, true)?);
             return Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }));
         }
         self.in_another_clone(receipt, &theirs, &file, branch, holds, seen)
@@ -70,17 +79,32 @@ impl Around<'_> {
         let refs = brought.map(|commit| theirs.refs_with(commit, self.env)).transpose()?.unwrap_or_default();
         let worktree = theirs.worktree_root.display().to_string();
         if let Some(reference) = seen.ours.among(&refs).next() {
-            let then = Box::new(self.pull(seen, Some(branch_in(reference)))?);
+            let branch_there = branch_in(reference);
             let pushed = seen.ours.among(&refs).any(|reference| reference.starts_with("refs/remotes/"));
-            return Ok(Whereabouts::Ahead(if pushed { *then } else { Way::PushThere { worktree, then } }));
+            let way = if pushed {
+                self.pull(seen, Some(branch_there))?
+            } else if self.pushes(theirs, branch_there)? {
+                Way::PushThere { worktree, then: Box::new(self.pull(seen, Some(branch_there))?) }
+            } else {
+                self.pull_there(seen, worktree, branch_there)?
+            };
+            return Ok(Whereabouts::Ahead(way));
         }
         if !refs.is_empty() {
             return Ok(Whereabouts::Elsewhere(short(&refs[0]).to_owned()));
         }
         match branch {
+            Some(branch) if holds && seen.ours.has(&branch) && theirs.is_in_the_middle() => {
+                Ok(Whereabouts::Ahead(Way::EndThere { worktree }))
+            }
             Some(branch) if holds && seen.ours.has(&branch) => {
-                let then = Box::new(self.pull(seen, Some(&branch))?);
-                Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: true, then }))
+                let push = self.pushes(theirs, &branch)?;
+                let then = if push {
+                    self.pull(seen, Some(&branch))?
+                } else {
+                    self.pull_there(seen, worktree.clone(), &branch)?
+                };
+                Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push, then: Box::new(then) }))
             }
             Some(other) if holds => Ok(Whereabouts::Elsewhere(other)),
             None if holds => Ok(Whereabouts::Elsewhere(DETACHED.to_owned())),
@@ -88,20 +112,81 @@ impl Around<'_> {
         }
     }
 
+    /// Whether a plain `git push` in that clone would push this branch: it is checked out, follows the branch of that name at
+    /// a remote, and has all that either of us knows of that one.
+    fn pushes(&self, theirs: &Repository, branch: &str) -> Result<bool, GitError> {
+        if theirs.branch(self.env)?.as_deref() != Some(branch) {
+            return Ok(false);
+        }
+        let Some(upstream) = theirs.upstream(self.env)?.filter(|it| branch_in(it) == branch) else { return Ok(false) };
+        let known = [Some(theirs), self.repository()].into_iter().flatten();
+        let tips: Vec<String> = known.filter_map(|it| it.commit_of(&upstream, self.env)).collect();
+        // Objects that they have not got are behind them as well.
+        Ok(tips.iter().all(|tip| theirs.head_has(tip, self.env).unwrap_or(false)))
+    }
+
+    /// From that clone itself, whatever it has checked out.
+    fn pull_there(&self, seen: &Seen, place: String, branch: &str) -> Result<Way, GitError> {
+        let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
+        let way = Way::PullThere { place, branch: branch.to_owned() };
+        Ok(match self.lies(repository, seen)? {
+            Lies::Clean | Lies::Kept => way,
+            Lies::Own => commit_here(repository, way),
+            Lies::Plain => Way::PutAside(Box::new(way)),
+        })
+    }
+
+    /// The place on this host is gone, or is another one now: that proves nothing, it may have been pushed before. A fetch that
+    /// came after the place was taken away would have brought it.
+    fn writer_is_gone(&self, receipt: &StoredReceipt, place: &Path) -> Result<Whereabouts, GitError> {
+        let Some(repository) = self.repository() else { return Ok(Whereabouts::Nowhere) };
+        let seen = match self.seen(repository) {
+            Ok(seen) => seen,
+            Err(why) => return Ok(Whereabouts::Untold(why)),
+        };
+        // All checkouts of a repository without a remote share its refs.
+        if receipt.scope.0.starts_with("local/") {
+            return Ok(Whereabouts::Nowhere);
+        }
+        let above = place.ancestors().skip(1).find_map(|above| std::fs::metadata(above).ok()?.modified().ok());
+        let taken_away = above.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let taken_away = taken_away.and_then(|at| i64::try_from(at.as_millis()).ok()).unwrap_or(i64::MAX);
+        let fetched = repository.fetched_at().unwrap_or_default();
+        if fetched > taken_away && fetched > receipt.at {
+            return Ok(Whereabouts::Nowhere);
+        }
+        // On whichever branch it was: nobody can say where it was pushed to.
+        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+        Ok(Whereabouts::OutOfSight { ours: true, way: self.pull(seen, branch)? })
+    }
+
     /// What fetches what was pushed to this branch; asked for where it is not here yet.
     fn pull(&self, seen: &Seen, branch: Option<&str>) -> Result<Way, GitError> {
         let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
         let upstream = seen.ours.upstream();
         let follows = upstream.map(branch_in);
-        let remote = upstream.and_then(remote_in).unwrap_or("origin").to_owned();
+        let remote = match upstream.and_then(remote_in) {
+            Some(remote) => remote.to_owned(),
+            None => repository.remote(self.env)?.unwrap_or_else(|| "origin".to_owned()),
+        };
         let wanted = branch.or(follows).or(seen.ours.first()).unwrap_or("HEAD").to_owned();
-        if seen.ours.is_detached() || !self.is_clean(repository, seen)? {
-            let from = if wanted == "HEAD" { "FETCH_HEAD".to_owned() } else { format!("{remote}/{wanted}") };
-            return Ok(Way::FetchAndCheckout { remote, from });
-        }
         let diverged = upstream.is_some_and(|upstream| repository.head_goes_beyond(upstream, self.env).unwrap_or(true));
-        let from = (follows != Some(&*wanted)).then_some((remote, wanted));
-        Ok(Way::Pull { diverged: diverged || from.is_some(), from })
+        let from = (follows != Some(&*wanted)).then(|| (remote.clone(), wanted.clone()));
+        let pull = |diverged: bool| Way::Pull { diverged: diverged || from.is_some(), from: from.clone() };
+        let checkout = || {
+            let from = if wanted == "HEAD" { "FETCH_HEAD".to_owned() } else { format!("{remote}/{wanted}") };
+            Way::FetchAndCheckout { remote: remote.clone(), from }
+        };
+        Ok(match self.lies(repository, seen)? {
+            Lies::Clean if seen.ours.is_detached() => checkout(),
+            // git pulls nothing in the middle of a merge.
+            Lies::Clean if repository.is_in_the_middle() => Way::EndFirst,
+            Lies::Clean => pull(diverged),
+            Lies::Kept => checkout(),
+            Lies::Own => commit_here(repository, pull(true)),
+            Lies::Plain if seen.ours.is_detached() => Way::PutAside(Box::new(checkout())),
+            Lies::Plain => Way::PutAside(Box::new(pull(diverged))),
+        })
     }
 
     /// It was written where we cannot look.

@@ -90,7 +90,7 @@ begin
     perform @schema@.refuse('ending must be release, keep, linger or quarantine');
   elsif how not in ('completed', 'failed', 'expired', 'stolen', 'human-action') then
     perform @schema@.refuse('ended_as must be completed, failed, expired, stolen or human-action');
-  elsif told ->> 'ending' = 'keep' then
+  elsif told ->> 'ending' = 'keep' or (told ->> 'ending' = 'linger' and told ->> 'keep_ms' is not null) then
     perform @schema@.lasting('keep_ms', (told ->> 'keep_ms')::bigint);
   end if;
   return jsonb_build_object('ending', told ->> 'ending', 'ended_as', how, 'reason', @schema@.shown(coalesce(told ->> 'reason', '')),
@@ -125,8 +125,11 @@ begin
     perform @schema@.inherit(l, heir, t);
   elsif what = 'keep' then
     perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
+  elsif what = 'linger' and e ->> 'keep_ms' is not null and l.hold_ttl_ms is not null then
+    perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, false, t);
   elsif what = 'linger' then
-    perform @schema@.linger(l, why, l.ttl_ms, t);
+    -- With keep_ms it is what a success set off elsewhere, and nobody is let in for so long.
+    perform @schema@.linger(l, why, coalesce((e ->> 'keep_ms')::bigint, l.ttl_ms), t);
   elsif what = 'quarantine' then
     perform @schema@.quarantine(l, why, t);
   elsif by_grant and l.hold_ttl_ms is not null and not l.revoked and how in ('completed', 'failed') then
@@ -143,7 +146,7 @@ end $body$;
 create or replace function @schema@.leave(l @schema@.leases, j @schema@.joins, e jsonb, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
-  if e ->> 'ending' = 'linger' then
+  if e ->> 'ending' = 'linger' and e ->> 'keep_ms' is null then
     if l.state = 'remote' then
       -- Its holder is gone: the time is counted from here again.
       perform @schema@.linger(l, e ->> 'reason', l.ttl_ms, t);

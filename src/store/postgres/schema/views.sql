@@ -10,7 +10,9 @@ begin
       'pid', l.pid, 'operation', l.operation, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
       'idle_ms', @schema@.ms(t) - @schema@.ms(l.renewed_at),
-      'expires_in_ms', @schema@.expires_in(l, t), 'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l)));
+      'expires_in_ms', @schema@.expires_in(l, t),
+      'expired_ms', case when l.expires_at <= t and not @schema@.lingers(l, t) then @schema@.ms(t) - @schema@.ms(l.expires_at) end,
+      'waiters', @schema@.waiters(l.name, l.scope, t), 'files', @schema@.all_files(l)));
 end $body$;
 
 -- The live leases of these resources or of all, in resource order.

@@ -1,0 +1,32 @@
+//! Whom the rules ask what no line and no settings say. They know nothing of how it is found out.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Answers which host a name means, under these options of the ssh client.
+pub type HostAsker = Box<dyn Fn(&[OsString], &str) -> Option<String>>;
+
+/// Who says which host a name means, where the settings do not.
+#[derive(Default)]
+pub(super) struct Ask(pub(super) Option<HostAsker>);
+
+impl std::fmt::Debug for Ask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ask({})", self.0.is_some())
+    }
+}
+
+/// Answers what a workflow is called (file and display name, the file first) that is named so in the repository around
+/// this directory, or in the one that is named; nothing where the files at hand do not say it.
+pub type WorkflowAsker = Box<dyn Fn(&Path, Option<&str>, &str) -> Vec<String>>;
+
+/// Who says what a workflow is called.
+#[derive(Default)]
+pub(super) struct Workflows(pub(super) Option<WorkflowAsker>);
+
+impl std::fmt::Debug for Workflows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Workflows({})", self.0.is_some())
+    }
+}
