@@ -25,7 +25,7 @@ impl Entry {
 
     /// The name of the remote whose URL this is; none for what takes back those before it.
     pub(super) fn remote(&self) -> Option<&str> {
-        let is_url = self.section == "remote" && self.key == "url" && self.value.as_ref()?.first().is_some();
+        let is_url = self.section == "remote" && self.key == "url" && !self.value.as_ref()?.is_empty();
         std::str::from_utf8(self.subsection.as_deref()?).ok().filter(|_| is_url)
     }
 }

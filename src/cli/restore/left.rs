@@ -32,8 +32,8 @@ pub(super) struct Left {
 
 impl Left {
     /// A newer version than the one at hand is known: it would pass for the newest.
-    pub(super) fn of_stale(refusal: Box<Refusal>) -> Box<Self> {
-        Box::new(Self { refusal: *refusal, status: exit::STALE })
+    pub(super) fn of_stale(refusal: Refusal) -> Box<Self> {
+        Box::new(Self { refusal, status: exit::STALE })
     }
 }
 

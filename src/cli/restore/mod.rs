@@ -137,7 +137,7 @@ impl Work<'_> {
         let base = match run::taken(self.context, &ProcFs::host(), &self.at_hand(&content, &version), &chain) {
             Ok(base) => base,
             Err(_) if self.accepts_stale => None,
-            Err(refusal) => return Err(Left::of_stale(refusal)),
+            Err(refusal) => return Err(Left::of_stale(*refusal)),
         };
         self.keep(&content);
         let receipt = run::receipt_of(self.context, &self.target, base, &content, ReceiptKind::Adopted);
@@ -164,10 +164,7 @@ impl Work<'_> {
         let bad =
             Before::read(&self.target.path).map_err(|error| self.cannot(&format!("it cannot be read: {error}")))?;
         let content = bad.content.clone().unwrap_or_default();
-        let why = match self.why_bad(&bad)? {
-            Some(why) => why,
-            None => return Ok(self.nothing(&content)),
-        };
+        let Some(why) = self.why_bad(&bad)? else { return Ok(self.nothing(&content)) };
         let proves = |copy: &Path| self.look(copy) == Verdict::Sound;
         let versions = version::versions(self.context, &self.chain, &self.target, &content, proves);
         if matches!(why, Why::Plaintext) && self.verb.from.is_none() {
@@ -220,7 +217,7 @@ impl Work<'_> {
             _ => {
                 // In an older checkout its sound copy is no answer.
                 if let Some(refusal) = self.older(content).filter(|_| !self.accepts_stale) {
-                    return Err(Left::of_stale(refusal));
+                    return Err(Left::of_stale(*refusal));
                 }
                 let refusal = Refusal {
                     word: "REFUSED",
