@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_shown_so_that_it_can_be_typed() {
-        for (word, shown) in [("sops", "sops"), ("my tool", "'my tool'"), ("\u{1b}[2J", r"$'\x1b[2J'")] {
+        for (word, shown) in [("sops", "sops"), ("my tool", "'my tool'"), ("\u{1b}[2J", r#""$(printf '\033[2J')""#)] {
             assert_eq!(Tool::found(OsStr::new(word)).expect("a name").to_string(), shown);
         }
     }
