@@ -73,7 +73,7 @@ fn no_text_of_a_repository_reaches_a_terminal_as_it_is() {
     bed.tracked("a\u{1b}]0;x\u{7}\u{202e}\n.env.sops", "A=hunter2\n");
     let output = bed.doctor(&["files"]).output().expect("it runs");
     let said = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(said.contains("\\x1b]0;x\\x07"), "{said}");
+    assert!(said.contains("\\033]0;x\\007"), "{said}");
     assert!(said.lines().all(|line| !line.chars().any(|c| c.is_control() || c == '\u{202e}')), "{said}");
 }
 
