@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use super::grammar::Line;
 use super::policy::Follow;
-use super::step::{Step, is_known};
+use super::step::{LONGEST_PATH, Step, is_known};
 use crate::terms::percent_decode;
 
 /// The workflow that a command names: `gh workflow run NAME`, `gh api …/dispatches`.
@@ -22,7 +22,7 @@ pub(super) struct Named {
 impl Named {
     /// What the line names; nothing where it names no workflow.
     pub(super) fn read(line: &Line<'_>) -> Option<Self> {
-        let operand = line.operands.first()?.to_str()?;
+        let operand = first(line)?;
         let value = |names| line.value(names).and_then(OsStr::to_str);
         match Dispatch::read(operand) {
             Some(dispatch) if line.path == "api" => Some(Self {
@@ -30,13 +30,14 @@ impl Named {
                 repository: dispatch.repository(value("--hostname")),
                 around: Some(format!("repos/{}/{}/actions/workflows/", dispatch.owner, dispatch.name)),
             }),
-            _ => Self::of(line).filter(|_| line.path == "workflow run"),
+            _ if line.path == "workflow run" => Self::of(line),
+            _ => None,
         }
     }
 
     /// The same of a program that is told the workflow as `gh workflow run` is.
     fn of(line: &Line<'_>) -> Option<Self> {
-        let operand = line.operands.first()?.to_str()?;
+        let operand = first(line)?;
         let repository = line.value("-R|--repo").and_then(OsStr::to_str).map(str::to_owned);
         Some(Self { workflow: file(operand).to_owned(), repository, around: None })
     }
@@ -53,6 +54,11 @@ impl Named {
     pub(super) fn is_number(&self) -> bool {
         !self.workflow.is_empty() && self.workflow.bytes().all(|byte| byte.is_ascii_digit())
     }
+}
+
+/// What may be the name of a workflow. A name is a file's, or stands in one; what no path holds is none.
+fn first<'a>(line: &Line<'a>) -> Option<&'a str> {
+    line.operands.first().filter(|operand| operand.len() <= LONGEST_PATH)?.to_str()
 }
 
 /// The run that a command sets off, in the words with which gh can be asked for it; none where the command names no

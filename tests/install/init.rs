@@ -92,7 +92,7 @@ fn names_of_others_reach_no_terminal_as_they_are() {
     let sops = fs::read(stage.file()).expect("file");
     fs::write(work.join("\u{1b}[2J\u{202e}x.env.sops"), sops).expect("file");
     let said = silent(stage.world.locked().arg("init"));
-    assert!(said.contains("\\x1b[2J") && !said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    assert!(said.contains("\\033[2J") && !said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
 }
 
 /// Where the hooks are is told by the way that leads there, from wherever it is asked.

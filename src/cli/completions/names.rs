@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::config::{Address, Key};
-use crate::rules::{Rotation, Zone};
+use crate::rules::{Rotation, Sound, Zone};
 use crate::run::{self, Context, env_of};
 use crate::state::StateDir;
 use crate::store::{self, HistoryFilter, Store};
@@ -70,8 +70,13 @@ fn store_at_hand(context: &Context) -> Option<Box<dyn Store + Send>> {
 /// What the settings name themselves, if all of it is as it must be: a name goes into the line that a person types.
 fn of_settings(context: &Context) -> Vec<String> {
     let Ok(settings) = run::settings_here(context) else { return Vec::new() };
-    let zones = settings.tables::<Zone>(Key::Zone, &|_| None).unwrap_or_default();
-    let rotations = settings.tables::<Rotation>(Key::Rotation, &|_| None).unwrap_or_default();
+    let zones = settings.tables(Key::Zone, &wrong::<Zone>).unwrap_or_default();
+    let rotations = settings.tables(Key::Rotation, &wrong::<Rotation>).unwrap_or_default();
     let zones = zones.into_iter().map(|zone| zone.value.resource());
     zones.chain(rotations.into_iter().map(|it| it.value.resource())).map(|name| name.to_string()).collect()
+}
+
+/// What is wrong with a table as a whole.
+fn wrong<T: Sound>(table: &T) -> Option<(&'static str, String)> {
+    table.fault().map(|fault| (fault.key, fault.what))
 }
