@@ -18,7 +18,7 @@ use super::{FileId, NotFound, Program, Walk, find, places, platform};
 /// So many processes below each other may call one program before that is taken for a loop of shims or scripts that start each
 /// other as children. Far below what a store follows upwards from a command (512 grants), so that none of them ever waits for
 /// a lease of its own ancestor.
-const DEEP: u32 = 16;
+const DEEP: u32 = 40;
 
 /// So often a program may start itself anew by its name, when there is no other of that name.
 const RETURNS: u32 = 8;

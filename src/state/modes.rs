@@ -14,7 +14,8 @@ const MOST: usize = 2_000;
 const DEEPEST: usize = 4;
 
 /// What we make in a state directory.
-const DIRECTORIES: [&str; 7] = ["live", "copies", "spool", "trusted", "advisory", "notes", "keep"];
+const DIRECTORIES: [&str; 9] =
+    ["live", "copies", "spool", "trusted", "advisory", "notes", "keep", "agents", "installed"];
 const FILES: &str = "locked.db";
 
 /// Something that others may read or write.

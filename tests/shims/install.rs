@@ -27,8 +27,7 @@ fn said(place: &Place, words: &[&str], path: &[&str]) -> String {
 fn the_ready_tools_and_those_that_are_asked_for() {
     let place = bare();
     let config = place.directory("config/locked");
-    let rules = "[[rule]]\nname = \"n8n\"\nprogram = [\"n8nctl\", \"/opt/x\"]\nresource = \"container:n8n\"\n\
-        [[rule]]\nname = \"off\"\nprogram = \"never\"\nenabled = false\n\
+    let rules = "[[rule]]\nname = \"n8n\"\nprogram = [\"n8nctl\"]\nresource = \"container:n8n\"\n\
         [[rule]]\nname = \"far\"\nprogram = \"elsewhere\"\non = \"remote\"\nresource = \"a:b\"\n";
     fs::write(config.join("config.toml"), rules).expect("rules");
     let ready = ["docker", "docker-compose", "gh", "sops"];
