@@ -38,7 +38,7 @@ pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::{Said, Set};
-pub use sops::{LineEnds, hint, types};
+pub use sops::{LineEnds, hint, types, types_for};
 pub use sql::{bare_sql, included};
 pub use step::{Caller, STDIN, below_nowhere, is_known};
 pub use wanted::{Claim, Compose, Engine, Wanted};

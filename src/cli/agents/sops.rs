@@ -2,14 +2,14 @@
 //! holds the file's lease.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::agents::{self, Brings, Written};
 use crate::canary::{self, Document, Format, Kind};
 use crate::exit::Exit;
 use crate::naming::Target;
 use crate::report::{self, ByHand, Refusal};
+use crate::rules;
 use crate::run::Context;
 use crate::store::{FileRecord, LeaseState, LeaseView};
 use crate::terms::{Resource, shell_quote};
@@ -83,37 +83,11 @@ fn content(path: &Path) -> There {
 
 /// The refusal, with the names as they can be pasted here.
 pub(super) fn refusal(world: &World<'_>, target: &Target, how: ByHand, holder: Option<&LeaseView>) -> Refusal {
-    let format = match content(&target.path) {
-        There::Sops(format) => format,
-        There::Plain | There::Nothing => by_name(&bare(&target.path)),
-    };
-    let types = match format {
-        Some(format) if by_name(&target.path) != Some(format) => {
-            format!(" --input-type {0} --output-type {0}", format.as_type())
-        }
-        _ => String::new(),
+    let types = match content(&target.path) {
+        There::Sops(format) => format.map(|it| rules::types_for(&target.path, it.as_type())).unwrap_or_default(),
+        There::Plain | There::Nothing => rules::types(&target.path),
     };
     report::by_hand(how, &shown(world.context, &target.path), &target.resource, &types, holder)
-}
-
-/// The format by which sops opens a file of this name (`config.go`: `formatForPath`); none: as bytes.
-fn by_name(path: &Path) -> Option<Format> {
-    match path.extension().and_then(OsStr::to_str) {
-        Some("yaml" | "yml") => Some(Format::Yaml),
-        Some("json") => Some(Format::Json),
-        Some("env") => Some(Format::Dotenv),
-        Some("ini") => Some(Format::Ini),
-        _ if path.file_name() == Some(OsStr::new(".env")) => Some(Format::Dotenv),
-        _ => None,
-    }
-}
-
-/// The name without what says that it is SOPS: `x.env.sops` is an `x.env`.
-fn bare(path: &Path) -> PathBuf {
-    match path.extension().and_then(OsStr::to_str) {
-        Some("sops" | "enc" | "encrypted") => path.with_extension(""),
-        _ => path.to_owned(),
-    }
 }
 
 /// A path as it can be pasted where the agent works.

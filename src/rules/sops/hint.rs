@@ -1,6 +1,7 @@
 //! A word after sops' own, where its message does not say what is wrong.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -68,13 +69,21 @@ fn naming<'r>(request: &'r Request<'_>, file: &'r OsStr) -> &'r OsStr {
 /// a space before them; nothing where the name tells sops, or nobody.
 #[must_use]
 pub fn types(path: &Path) -> String {
-    let bare = path.file_name().map(|name| bare(&name.to_string_lossy()).to_owned()).unwrap_or_default();
-    match by_name(&bare) {
-        Some(format) if path.file_name().is_some_and(|name| name != &*bare) => {
-            format!(" --input-type {format} --output-type {format}")
-        }
-        _ => String::new(),
+    let name = name_of(path);
+    by_name(bare(&name)).map(|format| types_for(path, format)).unwrap_or_default()
+}
+
+/// The same for a file that is of this format, whatever its name says.
+#[must_use]
+pub fn types_for(path: &Path, format: &str) -> String {
+    if by_name(&name_of(path)) == Some(format) {
+        return String::new();
     }
+    format!(" --input-type {format} --output-type {format}")
+}
+
+fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().map(OsStr::to_string_lossy).unwrap_or_default()
 }
 
 /// The format by which sops opens a file of this name (`config.go`: `formatForPath`); none: as bytes.

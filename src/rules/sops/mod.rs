@@ -11,7 +11,7 @@ mod writes;
 
 use std::ffi::{OsStr, OsString};
 
-pub use hint::{LineEnds, hint, types};
+pub use hint::{LineEnds, hint, types, types_for};
 
 use self::request::{Act, Place, Request, request};
 use super::urfave::{Line, parse};
