@@ -9,7 +9,7 @@ use crate::run::server::database;
 use crate::run::stage::{FILE, Stage};
 use crate::world::board::{in_front, uuid, write_program};
 use crate::world::cluster;
-use crate::world::ends::{ends, text};
+use crate::world::ends::{ends, so, text};
 
 /// Blocks that build, install or test the project itself. Each begins with one of these, and the gate runs it elsewhere.
 const ELSEWHERE: [&str; 3] = ["install/quickstart", "install/install.sh", "install/test"];
@@ -183,9 +183,9 @@ fn what_is_shown_of_refusals_and_of_the_doctor_is_what_is_said() {
     );
     let slow = stage.world.script("sops", &script);
     let mut holder = stage.set(1, &[], "A", "1").env("PATH", in_front(&slow)).spawn().expect("started");
-    until(&stage, |_| there.exists());
+    so("the holder writes", || there.exists());
     let mut first = stage.set(3, &["--wait", "60s"], "C", "3").spawn().expect("started");
-    until(&stage, |stage| stage.status().first().is_some_and(|it| it["waiters"] == 1));
+    so("one waits", || stage.status().first().is_some_and(|it| it["waiters"] == 1));
     let said = crate::run::stage::says(&mut stage.set(2, &["-n"], "B", "2"), 75);
     fs::write(&waits, "").expect("told");
     holder.wait().expect("ended");
@@ -216,13 +216,6 @@ fn what_is_shown_of_refusals_and_of_the_doctor_is_what_is_said() {
     let said = words(&said);
     for line in words(&shown("path: ")) {
         assert!(said.contains(&line), "{line:?} is not among {said:#?}");
-    }
-}
-
-/// Waits for what other processes do; whoever runs the tests ends one that waits for ever.
-fn until(stage: &Stage, so: impl Fn(&Stage) -> bool) {
-    while !so(stage) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 
