@@ -139,12 +139,8 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
     }
     let own = plaintext.own();
     let head = look.head.clone().flatten();
-    let version = own.as_ref().map(|note| note.version.clone()).or_else(|| head.clone());
-    if !is_held(look)
-        && let Some(other) = plaintext.of_another(version.as_ref())
-    {
-        let refusal = words::whose(&other, &look.shown(), &look.job.wanted());
-        return Ok(look.accepted_or(refusal, version));
+    if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
+        return Ok(found);
     }
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
@@ -155,6 +151,14 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         _ if is_redirected(look.file, look.job) => look.of_redirected(),
         _ => look.of_file(content),
     }
+}
+
+/// Another session has read the version that this one would encrypt: then nobody knows whose plaintext it is. None where that
+/// is no question, since this session had the lease.
+pub(super) fn of_another(look: &mut Look<'_>, plaintext: &Plaintext<'_>, version: Option<&Digest>) -> Option<Found> {
+    let other = if is_held(look) { None } else { plaintext.of_another(version) }?;
+    let refusal = words::whose(&other, &look.shown(), &look.job.wanted());
+    Some(look.accepted_or(refusal, version.cloned()))
 }
 
 /// Without a chain: what the shell has emptied held this version, as far as anybody knows.

@@ -9,8 +9,8 @@ use crate::terms::Digest;
 
 use super::super::ending::settle_within;
 use super::super::read::sops_content;
-use super::plaintext::{Plaintext, is_held, read_earlier};
-use super::{AtHand, Found, Look, Standing, standing, words};
+use super::plaintext::{Plaintext, of_another, read_earlier};
+use super::{AtHand, Found, Look, Standing, standing};
 
 pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Found, StoreError> {
     let at_hand = content.filter(|content| matches!(canary::sniff(content), Kind::Sops(_))).map(Digest::of);
@@ -27,12 +27,8 @@ pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Fou
     }
     let own = plaintext.own();
     let head = look.head.clone().flatten();
-    let version = own.as_ref().map(|note| note.version.clone()).or_else(|| head.clone());
-    if !is_held(look)
-        && let Some(other) = plaintext.of_another(version.as_ref())
-    {
-        let refusal = words::whose(&other, &look.shown(), &look.job.wanted());
-        return Ok(look.accepted_or(refusal, version));
+    if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
+        return Ok(found);
     }
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
