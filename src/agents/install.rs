@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use crate::state::StateDir;
+use crate::terms::Done;
 
 use super::AgentsError;
 use super::agent::{Agent, Level, Place};
@@ -11,35 +12,6 @@ use super::before::{self, Before};
 use super::block::{self, Block};
 use super::file::Kept;
 use super::settings::{EMPTY, Settings, called, is_whole};
-
-/// What was done about one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    /// It was put there.
-    Installed,
-    /// It was there already.
-    Kept,
-    /// It was brought up to date.
-    Renewed,
-    /// It was taken out.
-    Removed,
-    /// There was nothing of ours.
-    Absent,
-}
-
-impl Done {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Installed => "installed",
-            Self::Kept => "kept",
-            Self::Renewed => "renewed",
-            Self::Removed => "removed",
-            Self::Absent => "absent",
-        }
-    }
-}
 
 /// How an agent's files stand.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub use answer::{Answer, Judgement};
 pub use block::BLOCK;
 pub use error::AgentsError;
 pub use input::{Brings, Call, Event, NoCall, Touch};
-pub use install::{Done, Standing, install, remove, standing};
+pub use install::{Standing, install, remove, standing};
 pub use patch::files as files_of_patch;
 pub use record::{
     Exported, Unread, Written, exported, forget_export, forget_unread, note_export, note_unread, note_written, unread,

@@ -11,10 +11,10 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use super::install::Done;
 use super::place::Place;
 use super::{HooksError, NAMES, probe, text};
 use crate::git::GitError;
+use crate::terms::Done;
 
 /// The first version that has them.
 const SINCE: (u32, u32) = (2, 54);

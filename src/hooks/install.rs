@@ -6,37 +6,10 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
+use crate::terms::Done;
+
 use super::place::Place;
 use super::{HooksError, NAMES, config, probe, text};
-
-/// What was done about one hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    /// It was put there.
-    Installed,
-    /// It was there already.
-    Kept,
-    /// It was brought up to date.
-    Renewed,
-    /// It was taken away.
-    Removed,
-    /// There was none of ours.
-    Absent,
-}
-
-impl Done {
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Installed => "installed",
-            Self::Kept => "kept",
-            Self::Renewed => "renewed",
-            Self::Removed => "removed",
-            Self::Absent => "absent",
-        }
-    }
-}
 
 /// Puts every hook there and has git run each of them once. `locked` is our own program.
 ///

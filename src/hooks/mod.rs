@@ -15,7 +15,7 @@ mod standing;
 mod text;
 
 pub use error::HooksError;
-pub use install::{Done, install, uninstall};
+pub use install::{install, uninstall};
 pub use place::{Place, find};
 pub use standing::{Standing, State, standing};
 pub use text::{HUSKY, LEFTHOOK, OF_SOMEBODY, PRE_COMMIT};

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod digest;
+mod done;
 mod duration;
 mod identity;
 mod issue;
@@ -20,6 +21,7 @@ mod value;
 pub const CHAIN: &str = "LOCKED_IN";
 
 pub use digest::Digest;
+pub use done::Done;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
 pub use issue::{Issue, NoIssue};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::agents::{self, Agent, AgentsError, BLOCK, Done, Level, Place, Standing};
+use crate::agents::{self, Agent, AgentsError, BLOCK, Level, Place, Standing};
 use crate::exit::{self, Exit};
 use crate::git::Repository;
 use crate::program;
@@ -13,7 +13,7 @@ use crate::report::{self, Refusal};
 use crate::run::{Context, env_of};
 use crate::shims;
 use crate::state::StateDir;
-use crate::terms::shell_quote;
+use crate::terms::{Done, shell_quote};
 
 use crate::cli::front::refuse;
 use crate::cli::held::answer;

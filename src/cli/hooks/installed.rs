@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use crate::exit::{self, Exit};
-use crate::hooks::{self, Done, HooksError, Place, State};
+use crate::hooks::{self, HooksError, Place, State};
 use crate::report::{self, Refusal};
 use crate::run::{Context, env_of};
-use crate::terms::shell_quote;
+use crate::terms::{Done, shell_quote};
 
 use super::adopted::{self, Adopted};
 use crate::cli::RunOptions;
