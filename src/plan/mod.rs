@@ -140,7 +140,8 @@ pub fn draw(
         if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
     let wanted = [resources.as_slice(), &by_rule].concat();
-    let with = rotation::declared(&wanted, world.book.rotations(), cwd, namer)?;
+    let file_of = |name: &str| world.book.workflow(cwd, None, name).into_iter().next();
+    let with = rotation::declared(&wanted, world.book.rotations(), cwd, &file_of, namer)?;
     let taken_along = !with.resources.is_empty();
     resources.extend(with.resources);
     files.extend(with.files.into_iter().filter(|file| !written.contains(&file.target.path)));

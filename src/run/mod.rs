@@ -33,6 +33,7 @@ mod receipt;
 mod recheck;
 mod setting;
 mod settings;
+mod sourced;
 mod spool;
 mod stack;
 mod stale;
@@ -70,6 +71,7 @@ pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
+pub use workflows::workflow_file;
 
 use std::ffi::OsString;
 
