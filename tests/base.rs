@@ -7,6 +7,7 @@ mod kept;
 mod notes;
 mod odd;
 mod open_edit;
+mod plain;
 mod playbook;
 mod replaced;
 mod table;
