@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod adopting;
+mod beside;
 mod clones;
+mod forgotten;
 mod kept;
 mod notes;
 mod odd;

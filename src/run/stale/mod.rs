@@ -7,6 +7,7 @@ mod ours;
 mod plaintext;
 mod replaced;
 mod standing;
+mod step;
 mod taken;
 mod words;
 
