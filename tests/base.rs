@@ -4,6 +4,7 @@
 mod adopting;
 mod beside;
 mod clones;
+mod filters;
 mod forgotten;
 mod kept;
 mod notes;

@@ -223,7 +223,7 @@ impl Repository {
     /// # Errors
     /// When the configuration is unreadable or broken.
     pub fn stored_as(&self, file: &Path, content: &[u8], env: Environment<'_>) -> Result<String, GitError> {
-        if !content.windows(2).any(|pair| pair == b"\r\n") {
+        if !content.windows(2).any(|pair| pair == b"\r\n") && !self.may_convert(file, env) {
             return self.blob_id(content);
         }
         let of_file = || {

@@ -6,6 +6,7 @@
 //! `GIT_CEILING_DIRECTORIES` are not consulted: one file must not change its repository with the caller's environment.
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod config;
 mod discover;
 mod head;
