@@ -105,9 +105,22 @@ pub(super) fn keep_pre_image(file: &PlannedFile, before: &Before, job: &Job<'_>)
         Some(content) if !is_no_sops(content) && canary::native(content).is_ok() => {
             chain.keep(content, Quality::PreImage, now_ms)
         }
-        _ if matches!(file.write.change, Change::Encrypt | Change::Edit | Change::DecryptInPlace) => chain.mean(now_ms),
-        _ if file.write.change == Change::DecryptTo && !file.once => chain.mean(now_ms),
-        _ => Ok(()),
+        _ => {
+            if makes_sops(file) {
+                // Where it cannot be noted, others are told by what is kept once there is a version.
+                let _less_is_known = chain.mean(now_ms);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// It is, or becomes, a SOPS file by this command of sops.
+fn makes_sops(file: &PlannedFile) -> bool {
+    match file.write.change {
+        Change::Encrypt | Change::Edit | Change::DecryptInPlace => true,
+        Change::DecryptTo => !file.once,
+        _ => false,
     }
 }
 
