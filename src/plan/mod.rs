@@ -6,6 +6,7 @@ mod below;
 mod claims;
 mod content;
 mod files;
+mod past;
 mod places;
 mod rotation;
 mod sending;
@@ -15,6 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use claims::{StackOf, World};
+pub use past::Past;
 pub use places::is_safe;
 pub use rotation::{Declared, declared};
 pub use zones::entered_with;
@@ -73,6 +75,9 @@ pub struct PlannedFile {
     pub write: Write,
     /// Its names.
     pub target: Target,
+    /// It does not look like SOPS, nor does the line make it so: it was SOPS on this machine, or is to be, and may be open for
+    /// an edit.
+    pub once: bool,
 }
 
 impl HoldPlan {
@@ -157,6 +162,9 @@ pub fn draw(
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
     let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    if files.iter().any(|file| file.once) {
+        reasons.push("a file of it was SOPS, or is to be, and may be open for an edit".to_owned());
+    }
     reasons.extend(entered.iter().map(zones::Entered::reason));
     if reasons.is_empty() {
         reasons.push("named by hand with -r".to_owned());

@@ -62,7 +62,7 @@ pub fn declared(
                     beyond: false,
                     leaves: Leaves::Changed,
                 };
-                found.files.push(PlannedFile { write, target });
+                found.files.push(PlannedFile { write, target, once: false });
             }
         }
     }

@@ -27,6 +27,7 @@ mod litter;
 mod loose;
 mod on_lost;
 mod options;
+mod past;
 mod proof;
 mod read;
 mod receipt;
@@ -60,6 +61,7 @@ pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
 pub use litter::sweep_all;
 pub use options::Options;
+pub use past::was_sops;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_here, store_of_files};
@@ -267,6 +269,7 @@ pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> 
         stack_of: Box::new(stack::lookup(context)),
         book,
         stdin,
+        past: Box::new(past::AtHand::of(context)),
         is_late: Box::new(stack::clock()),
     }
 }
