@@ -3,10 +3,11 @@
 
 mod exported;
 mod made;
+mod otherwise;
 mod printed;
 mod sourced;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -38,7 +39,8 @@ pub(super) fn steps<'s>(
 ) -> Read<'s> {
     let given = !parameters.is_empty();
     let parameters = given.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
-    let surroundings = Surroundings { parameters, unknown: Some(UNKNOWN), ..Surroundings::default() };
+    let (variables, unset) = otherwise::variables(text, around, env);
+    let surroundings = Surroundings { variables, unset, parameters, unknown: Some(UNKNOWN) };
     let script = sourced::parsed(text, &surroundings, around, (book, env));
     let mut reader = Reader::new(&script, around, env);
     reader.made = reader.files_made();
@@ -49,7 +51,8 @@ pub(super) fn steps<'s>(
             let words = reader.step(simple, Unset::Nothing);
             Step { name: words.name, called: words.called, args: words.args, ..step.clone() }
         });
-        [Some(step), without].into_iter().flatten()
+        let evaluated = reader.evaluated(simple, &step);
+        [Some(step), without, evaluated].into_iter().flatten()
     });
     Read { steps: steps.collect(), complete: script.complete, unread: script.unread }
 }
@@ -111,6 +114,18 @@ impl<'a, 's> Reader<'a, 's> {
             args,
             ..self.around.clone()
         }
+    }
+
+    /// What `eval` runs where the shell's own reader does not see it, and other commands of the line say it
+    /// (`eval "$(echo …)"`): as a script.
+    fn evaluated(&self, simple: &Simple, step: &Step<'s>) -> Option<Step<'s>> {
+        let is_seen = simple.words.iter().all(|word| word.known().is_some());
+        let text = step.args.join(OsStr::new(" "));
+        if is_seen || step.name() != "eval" || text.is_empty() || text.as_encoded_bytes()[0] == UNKNOWN {
+            return None;
+        }
+        let args = [OsString::from("-c"), text].into_iter().collect();
+        Some(Step { name: "sh".into(), called: "sh".into(), args, redirected: Vec::new(), ..step.clone() })
     }
 
     fn directory(&self, directory: &Directory) -> PathBuf {

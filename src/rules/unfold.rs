@@ -61,7 +61,8 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
     } else if step.name() == "find" {
         Inner::Commands(super::find::started(&step))
     } else {
-        book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing)
+        let started = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book));
+        started.unwrap_or_else(|| self::shells::called(&step))
     };
     let above: Rc<[Caller]> = step.under.iter().cloned().chain([step.caller()]).collect();
     found.steps.push(step);

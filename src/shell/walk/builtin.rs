@@ -94,6 +94,11 @@ impl Walker<'_> {
                 }
                 state.reachable = false;
             }
+            // It is presumed to work, as a `cd` is: `mkdir -p x && cd x && …`.
+            b"mkdir" => {
+                let failure = State { improbable: true, ..state.clone() };
+                return Flow { success: state, failure };
+            }
             b"exec" if arguments.is_empty() => state.read_from(input),
             b"exec" => state.reachable = false,
             b"set" => {
