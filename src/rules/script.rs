@@ -7,6 +7,7 @@ mod otherwise;
 mod printed;
 mod sourced;
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -44,7 +45,9 @@ pub(super) fn steps<'s>(
     let script = sourced::parsed(text, &surroundings, around, (book, env));
     let mut reader = Reader::new(&script, around, env);
     reader.made = reader.files_made();
-    let steps = script.commands.iter().flat_map(|simple| {
+    let placed = script.commands.iter().flat_map(in_each_place);
+    let steps = placed.flat_map(|simple| {
+        let simple = simple.as_ref();
         let Printed { text: input, files: input_from, hidden: input_hidden, .. } = reader.input(simple);
         let step = Step { input, input_from, input_hidden, ..reader.step(simple, Unset::Unknown) };
         let without = reader.may_lack_words(simple).then(|| {
@@ -55,6 +58,17 @@ pub(super) fn steps<'s>(
         [Some(step), without, evaluated].into_iter().flatten()
     });
     Read { steps: steps.collect(), complete: script.complete, unread: script.unread }
+}
+
+/// A command once for every directory in which it may run.
+fn in_each_place(simple: &Simple) -> Vec<Cow<'_, Simple>> {
+    match &simple.directory {
+        Directory::Either(places) => {
+            let there = |place: &Directory| Cow::Owned(Simple { directory: place.clone(), ..simple.clone() });
+            places.iter().map(there).collect()
+        }
+        _ => vec![Cow::Borrowed(simple)],
+    }
 }
 
 /// What stands for a word that is an unquoted variable and nothing else, where nobody has set it.
@@ -132,7 +146,15 @@ impl<'a, 's> Reader<'a, 's> {
         match directory {
             Directory::Start => self.around.cwd.clone(),
             Directory::Moved(word) => self.around.path(&self.word(word)),
-            Directory::Unknown => nowhere(),
+            Directory::Either(_) | Directory::Unknown => nowhere(),
+        }
+    }
+
+    /// Each that it may be.
+    fn directories(&self, directory: &Directory) -> Vec<PathBuf> {
+        match directory {
+            Directory::Either(places) => places.iter().map(|place| self.directory(place)).collect(),
+            directory => vec![self.directory(directory)],
         }
     }
 

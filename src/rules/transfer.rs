@@ -67,7 +67,8 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
     Some(Step { name: "cp".into(), args: options.chain(sources).chain([place]).collect(), ..step })
 }
 
-fn elsewhere(path: &OsStr) -> OsString {
+/// A file that lies on another host, for a copy onto this one.
+pub(super) fn elsewhere(path: &OsStr) -> OsString {
     let mut whole = OsString::from(String::from(char::from(UNKNOWN)));
     whole.push("/");
     whole.push(path);

@@ -131,6 +131,8 @@ pub enum Directory {
     /// There: an absolute path, one relative to where the script was started, or one below the home directory (then the
     /// word begins with the variable `HOME`). `.` and `..` are resolved as `cd` does, by their text.
     Moved(Arc<Word>),
+    /// One of these, each of the kinds above: a `cd` on the way may or may not have been made.
+    Either(Arc<[Self]>),
     /// Only run time knows.
     Unknown,
 }

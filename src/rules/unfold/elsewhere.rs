@@ -78,10 +78,15 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
     if is_empty && words.is_empty() && around.input.is_none() && is_fed(&around) {
         return Inner::Unread;
     }
+    let gotten = if launcher.input { gotten(script.bytes(), &around) } else { Vec::new() };
     let whole =
         if launcher.input && around.host.is_none() { put_whole(script.bytes(), &around.cwd) } else { Vec::new() };
     let there = Step { sent: whole, ..there(around, &book.host(&options, &host)) };
-    if is_empty { Inner::Nothing } else { Inner::Script(script, Words::default(), Box::new(there)) }
+    if is_empty {
+        return Inner::Nothing;
+    }
+    let script = Inner::Script(script, Words::default(), Box::new(there));
+    if gotten.is_empty() { script } else { Inner::Both(gotten, Box::new(script)) }
 }
 
 /// The same on several hosts.
@@ -108,8 +113,30 @@ fn by_setting<'l>(line: &'l Line<'_>) -> Option<&'l OsStr> {
 /// `sftp HOST:FILE PLACE`: as `cp` onto this machine.
 fn fetched<'a>(words: &[&OsStr], from: &OsStr, around: &Step<'a>) -> Option<Step<'a>> {
     let [place] = words else { return None };
-    let args = [OsString::from("--"), from.to_owned(), (*place).to_owned()];
+    // What another host sends, nobody here sees.
+    let args = [OsString::from("--"), crate::rules::transfer::elsewhere(from), (*place).to_owned()];
     Some(Step { name: "cp".into(), args: args.into_iter().collect(), ..around.clone() })
+}
+
+/// What sftp fetches onto this machine (`get FILE [PLACE]`, sftp(1)): as `cp` here.
+fn gotten<'a>(commands: &[u8], around: &Step<'a>) -> Vec<Step<'a>> {
+    let mut here = Step { input: None, ..around.clone() };
+    let mut steps = Vec::new();
+    for line in commands.split(|byte| b"\n;".contains(byte)) {
+        let line = String::from_utf8_lossy(line).replace(['"', '\''], "");
+        let mut words = line.split_whitespace();
+        let command = words.next().unwrap_or_default().trim_start_matches(['-', '@']);
+        let mut files = words.filter(|word| !word.starts_with('-')).map(OsString::from);
+        match (command, files.next()) {
+            ("lcd", Some(directory)) => here.cwd = here.path(&directory),
+            ("get" | "mget" | "reget", Some(file)) => {
+                let place = files.next().unwrap_or_else(|| ".".into());
+                steps.extend(fetched(&[&place], &file, &here));
+            }
+            _ => {}
+        }
+    }
+    steps
 }
 
 /// The file with the commands of sftp, which the plan reads: `-b FILE`, or what the line hands to its standard input.

@@ -68,7 +68,10 @@ impl Walker<'_> {
         effects.apply(&mut state);
         let flow = self.list(condition, state.clone());
         let (enters, leaves) = if until { (flow.failure, flow.success) } else { (flow.success, flow.failure) };
-        self.list(body, enters);
+        match self.rounds(condition, body, &enters).filter(|_| !until) {
+            Some(rounds) => rounds.into_iter().for_each(|round| drop(self.list(body, round))),
+            None => drop(self.list(body, enters)),
+        }
         Flow::both(leaves.join(state))
     }
 

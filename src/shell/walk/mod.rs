@@ -15,6 +15,7 @@ mod expand;
 mod fields;
 mod function;
 mod join;
+mod lines;
 mod parameter;
 mod redirect;
 mod set;

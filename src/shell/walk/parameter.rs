@@ -181,7 +181,7 @@ impl Walker<'_> {
         let start = || Word { parts: vec![self.surroundings.variable(b"PWD")] }.tidy();
         match &state.directory {
             Directory::Start => start(),
-            Directory::Unknown => Word::unknown(),
+            Directory::Unknown | Directory::Either(_) => Word::unknown(),
             Directory::Moved(to) if to.head().starts_with(b"/") || to.head().is_empty() => Word::clone(to),
             Directory::Moved(to) => {
                 let mut word = start();
