@@ -70,6 +70,16 @@ pub(super) fn called<'a>(step: &Step<'a>) -> Inner<'a> {
     if !is_path {
         return Inner::Nothing;
     }
+    // What another interpreter reads is no script of a shell.
+    let is_other = |text: &Rc<[u8]>| {
+        let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        first.starts_with(b"#!") && !first.trim_ascii_end().ends_with(b"sh")
+    };
+    let path = step.path(&step.called);
+    let made = step.made.iter().find(|(made, _)| *made == path);
+    if made.and_then(|(_, printed)| printed.text.as_ref()).is_some_and(is_other) {
+        return Inner::Nothing;
+    }
     let parameters = [step.called.clone()].into_iter().chain(step.args.iter().cloned()).collect();
     in_file(&step.called, step, parameters)
 }

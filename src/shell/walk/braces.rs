@@ -14,7 +14,10 @@ use crate::shell::word::{Part, Word};
 const MOST: usize = 256;
 
 /// So many pieces in all of them.
-const MOST_PIECES: usize = 16 * 1024;
+const MOST_PIECES: usize = 2048;
+
+/// Braces within braces beyond this are left as they are written.
+const DEEPEST: usize = 16;
 
 /// A piece of a word that stands behind its braces.
 #[derive(Clone)]
@@ -29,18 +32,21 @@ type Words<'a> = Vec<Vec<Bit<'a>>>;
 
 /// The words that a word stands for; nothing where it has no braces, or is too much.
 pub(super) fn expanded(raw: &Raw) -> Option<Words<'_>> {
-    raw.iter().any(|piece| matches!(piece, Piece::Braces(_))).then(|| all(raw)).flatten()
+    raw.iter().any(|piece| matches!(piece, Piece::Braces(_))).then(|| all(raw, 0)).flatten()
 }
 
 /// Every way through these pieces.
-fn all(pieces: &[Piece]) -> Option<Words<'_>> {
+fn all(pieces: &[Piece], depth: usize) -> Option<Words<'_>> {
+    if depth > DEEPEST || pieces.len() > MOST_PIECES {
+        return None;
+    }
     let mut words: Words<'_> = vec![Vec::new()];
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         let (choices, length) = match piece {
-            Piece::Braces(inner) => (group(inner.get(1..inner.len().saturating_sub(1))?)?, 1),
+            Piece::Braces(inner) => (group(inner.get(1..inner.len().saturating_sub(1))?, depth)?, 1),
             Piece::Special(b'{') => match end(&pieces[at..]) {
-                Some(end) if is_list(&pieces[at + 1..at + end]) => (group(&pieces[at + 1..at + end])?, end + 1),
+                Some(end) if is_list(&pieces[at + 1..at + end]) => (group(&pieces[at + 1..at + end], depth)?, end + 1),
                 _ => (vec![vec![Bit::Piece(piece)]], 1),
             },
             piece => (vec![vec![Bit::Piece(piece)]], 1),
@@ -65,7 +71,10 @@ fn all(pieces: &[Piece]) -> Option<Words<'_>> {
 }
 
 /// What stands between two braces.
-fn group(content: &[Piece]) -> Option<Words<'_>> {
+fn group(content: &[Piece], depth: usize) -> Option<Words<'_>> {
+    if content.len() > MOST_PIECES {
+        return None;
+    }
     let commas = commas(content);
     if commas.is_empty() {
         return range(content);
@@ -73,7 +82,7 @@ fn group(content: &[Piece]) -> Option<Words<'_>> {
     let mut words = Words::new();
     let mut from = 0;
     for to in commas.into_iter().chain([content.len()]) {
-        words.extend(all(&content[from..to])?);
+        words.extend(all(&content[from..to], depth + 1)?);
         from = to + 1;
         if words.len() > MOST {
             return None;

@@ -68,9 +68,9 @@ impl Walker<'_> {
         effects.apply(&mut state);
         let flow = self.list(condition, state.clone());
         let (enters, leaves) = if until { (flow.failure, flow.success) } else { (flow.success, flow.failure) };
-        match self.rounds(condition, body, &enters).filter(|_| !until) {
-            Some(rounds) => rounds.into_iter().for_each(|round| drop(self.list(body, round))),
-            None => drop(self.list(body, enters)),
+        let rounds = if until { vec![enters] } else { self.rounds(condition, body, enters) };
+        for round in rounds {
+            self.list(body, round);
         }
         Flow::both(leaves.join(state))
     }

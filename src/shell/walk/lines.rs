@@ -18,8 +18,12 @@ struct Asked {
 }
 
 impl Walker<'_> {
-    /// The state in which each round of a loop with this condition begins; none where the lines are not known.
-    pub(super) fn rounds(&mut self, condition: &List, body: &List, enters: &State) -> Option<Vec<State>> {
+    /// The state in which each round of a loop with this condition begins; one for all of them where the lines are not known.
+    pub(super) fn rounds(&mut self, condition: &List, body: &List, enters: State) -> Vec<State> {
+        self.known_rounds(condition, body, &enters).unwrap_or_else(|| vec![enters])
+    }
+
+    fn known_rounds(&mut self, condition: &List, body: &List, enters: &State) -> Option<Vec<State>> {
         let asked = asked(condition).filter(|_| !self.quiet)?;
         let text = self.text_of(enters.input)?;
         let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
