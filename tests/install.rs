@@ -9,4 +9,5 @@ mod refused;
 mod release;
 mod script;
 mod start_files;
+mod told;
 mod two;
