@@ -115,6 +115,8 @@ fn of_fault(fault: &str) -> Finding {
         return Finding::fault("store.damaged", fault)
             .because("leases and receipts may be lost")
             .remedy("when nothing runs under a lease, move the file away: the next command makes an empty one");
+    } else if what.contains("no schema") {
+        ("store.schema", "nothing can be granted before it is there")
     } else {
         ("store.schema", "functions of another version may grant what this program would not")
     };

@@ -72,8 +72,13 @@ pub fn nameless(operation: &str, line: &str) -> Refusal {
         what: format!("what {operation} writes only run time knows, and nothing would take the lease on it then"),
         why: "called like this, no shim of locked stands in front of it; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: format!("{line} …, the rest of the command as it was"),
+        next: begun(line),
     }
+}
+
+/// What follows in the line may be a secret, and is not repeated.
+fn begun(line: &str) -> String {
+    format!("begin the command with `{line}`, the rest of it as it was")
 }
 
 /// The shell would open a SOPS file for a command, and which one only run time knows.
@@ -84,7 +89,7 @@ pub fn opened_blindly() -> Refusal {
         what: "the shell would write into a SOPS file whose name only run time knows".to_owned(),
         why: "a redirection is done before locked could take the lease; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: "name the file in the line itself, or let sops write it: locked sops encrypt --output FILE".to_owned(),
+        next: "name the file in the line itself, or let sops write it: `locked sops encrypt --output FILE`".to_owned(),
     }
 }
 
@@ -98,6 +103,6 @@ pub fn unseen(operation: &str, resources: &[Resource], line: &str) -> Refusal {
         what: format!("{operation} needs the lease {wanted}, and nothing would take it"),
         why: "called like this, no shim of locked stands in front of it; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: format!("{line} …, the rest of the command as it was"),
+        next: begun(line),
     }
 }

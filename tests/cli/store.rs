@@ -178,7 +178,7 @@ fn a_server_s_store_is_made_checked_and_looked_after_by_the_roles_that_may() {
         command
     };
     let absent = says(&mut at("worker", &["check"]), 78);
-    assert!(absent.contains("no schema of locked") && absent.contains("run locked store init"), "{absent}");
+    assert!(absent.contains("no schema of locked") && absent.contains(": locked store init"), "{absent}");
     let refused = says(&mut at("worker", &["init"]), 69);
     assert!(refused.contains("come as an owner of the database"), "{refused}");
     let made: Value = json(&mut at("postgres", &["init", "--json"]));

@@ -38,14 +38,26 @@ fn files_that_are_plaintext_empty_broken_or_unknown_are_found() {
     };
     wanted(&found, ("files.plaintext", "fault", "locked sops encrypt -i "));
     assert!(named("files.plaintext").starts_with("secrets/other.env.sops is tracked and plaintext"), "{found:#?}");
-    wanted(&found, ("files.empty", "fault", "locked restore empty.sops.yaml"));
-    wanted(&found, ("files.plaintext-by-rule", "warning", "path_regex"));
+    // New and never filled: there is nothing to come back to.
+    wanted(&found, ("files.empty", "fault", "git rm --cached empty.sops.yaml"));
+    let by_rule = wanted(&found, ("files.plaintext-by-rule", "warning", "locked sops encrypt -i vault/app.env"));
+    assert!(by_rule["why"].as_str().expect("text").contains("path_regex"), "{by_rule}");
     assert!(named("files.plaintext-by-rule").starts_with("vault/app.env is"), "{found:#?}");
     wanted(&found, ("files.broken", "fault", "locked restore "));
     let broken = named("files.broken");
     assert!(broken.contains("cut.sops.yaml") && broken.contains("swapped.sops.json"), "{broken}");
     let told = format!("{found:?}");
     assert!(!told.contains("README") && !told.contains("old.enc"), "{told}");
+}
+
+/// What HEAD has can be brought back, also where no copy was kept.
+#[test]
+fn a_file_that_was_emptied_is_restored() {
+    let bed = Bed::new();
+    fs::write(bed.stage.file(), "").expect("emptied");
+    let found = bed.findings(&["files"], &[]);
+    let empty = wanted(&found, ("files.empty", "fault", "locked restore "));
+    assert_eq!(empty["remedy"], format!("locked restore {FILE}"));
 }
 
 #[test]
@@ -57,7 +69,7 @@ fn a_version_that_no_lease_knows_is_found() {
     let mut set = bed.stage.world.sops();
     set.arg("set").args(crate::run::stage::DOTENV).args([FILE, "[\"SECOND\"]", "\"hunter2\""]);
     ends(&mut set, 0);
-    bed.finds(&[], ("files.changed-outside", "warning", "then: locked adopt secrets/monitoring.env.sops"));
+    bed.finds(&[], ("files.changed-outside", "warning", "then `locked adopt secrets/monitoring.env.sops"));
 }
 
 #[test]

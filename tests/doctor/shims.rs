@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::run::stage::text;
+use crate::world::apart::this_test;
 use crate::world::board::install;
+use crate::world::ends::left_out;
 
 use super::bed::{Bed, findings, wanted, wrong};
 
@@ -206,12 +208,43 @@ fn sudo_is_asked_without_a_password_and_believed() {
         findings(command.env("PATH", bed.path_with("sudo", body)))
     };
     let strict = "[ \"$1\" = -n ] || exec sleep 600; shift; PATH=/usr/sbin:/usr/bin:/bin exec \"$@\"";
-    wanted(&with(strict), ("path.sudo", "note", "/locked sops …, or add the folder to secure_path"));
+    wanted(&with(strict), ("path.sudo", "note", "/locked` before the command, or add the folder to secure_path"));
     let asks = with("echo 'sudo: a password is required' >&2; exit 1");
     let untold = wanted(&asks, ("path.sudo", "note", "sudo sh -c"));
     assert!(untold["what"].as_str().expect("text").starts_with("sudo did not say"), "{untold}");
     let keeps = with("shift; exec \"$@\"");
     assert!(keeps.iter().all(|it| it["id"] != "path.sudo"), "{keeps:#?}");
+}
+
+/// `sudo -i` leaves who called it in the environment, and is a login shell of root's: that the user's folder is not on its PATH
+/// is as it should be.
+#[test]
+fn root_s_login_shell_by_sudo_is_not_told_of_the_user_s_folder() {
+    if !rustix::process::geteuid().is_root() {
+        return left_out(this_test!(), "this user is not root");
+    }
+    let bed = Bed::new();
+    let data = bed.stage.world.root().join("data/locked");
+    std::fs::create_dir_all(&data).expect("directory");
+    symlink(bed.shims(), data.join("shims")).expect("the user's folder");
+    for file in [".profile", ".bashrc"] {
+        std::fs::write(bed.home().join(file), "").expect("start file");
+    }
+    let asked = |variables: &[(&str, &str)]| {
+        let mut command = bed.doctor(&["path", "--json"]);
+        command.env_remove("LOCKED_SHIMS_DIR").env("XDG_DATA_HOME", bed.stage.world.root().join("data"));
+        findings(command.env("PATH", "/usr/bin:/bin").envs(variables.iter().copied()))
+    };
+    let named = |found: &[serde_json::Value]| format!("{found:?}").contains("data/locked/shims");
+    let by_sudo = asked(&[("SUDO_UID", "65534"), ("SUDO_GID", "65534")]);
+    if !std::path::Path::new("/usr/local/lib/locked/shims").is_dir() {
+        assert!(wrong(&by_sudo).is_empty() && !named(&by_sudo), "{by_sudo:#?}");
+        wanted(&by_sudo, ("path.lent", "note", "shims install --system"));
+    }
+    // Root's own folder is another matter.
+    let own = asked(&[]);
+    assert!(named(&own), "{own:#?}");
+    wanted(&own, ("path.login", "warning", "at the end of ~/.profile"));
 }
 
 #[test]
@@ -225,7 +258,7 @@ fn a_job_of_cron_that_passes_the_shims_by_is_found() {
     };
     let passed = wanted(
         &with("# jobs\n0 5 * * * cd /srv && cat secrets"),
-        ("path.crontab", "warning", "write locked cat there"),
+        ("path.crontab", "warning", "write `locked cat` there"),
     );
     assert!(passed["what"].as_str().expect("text").starts_with("line 2 of the crontab calls cat"), "{passed}");
     let shims = bed.shims().display().to_string();
