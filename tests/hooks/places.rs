@@ -2,6 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
+use std::path::Path;
+
+use crate::world::board::in_front;
 
 use super::yard::{FILE, Yard, ends, text, versions};
 
@@ -81,4 +84,28 @@ fn a_clone_without_contents_fetches_none() {
     yard.judged("plaintext", &git(&["commit", "-qm", "x"]), refused);
     let missing = text(&git(&["rev-list", "--objects", "--missing=print", "HEAD"]).stdout);
     assert!(missing.contains(&format!("?{rules}")), "it was fetched: {missing}");
+    // Before 2.44, git died of the first object that it may not fetch, instead of going on behind it.
+    let real = text(&ends(yard.command("sh").args(["-c", "command -v git"]), 0).stdout);
+    let old = yard.world.script("git", &OLD_GIT.replace("@REAL@", real.trim()));
+    let audit = |git: Option<&Path>| {
+        let mut command = yard.locked();
+        git.map(|git| command.env("PATH", in_front(git)));
+        let output = command.current_dir(&clone).args(["audit", "HEAD", "--json"]).output().expect("it runs");
+        (output.status.code(), text(&output.stdout))
+    };
+    let told = audit(None);
+    assert!(told.0.is_some_and(|code| code != 69 && code != 70), "{told:?}");
+    assert_eq!(audit(Some(&old)), told);
 }
+
+/// `cat-file` as git 2.39.5 answers where an object would have to be fetched.
+const OLD_GIT: &str = r#"[ "$1" = cat-file ] || exec @REAL@ "$@"
+while read -r name; do
+    answer=$(printf '%s\n' "$name" | @REAL@ "$@" 2>/dev/null; echo .)
+    case $answer in
+        . | *" missing
+.") echo "fatal: could not fetch $name from promisor remote" >&2; exit 128 ;;
+    esac
+    printf '%s' "${answer%.}"
+done
+"#;

@@ -1,7 +1,9 @@
 //! Objects: their sizes, their contents, and what commits changed; each question in one batch.
 #![forbid(unsafe_code)]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+mod batch;
+
+use std::io::Read as _;
 
 use super::super::change::{Change, Kind};
 use super::Door;
@@ -14,14 +16,11 @@ impl Door {
     /// # Errors
     /// git cannot be started, or fails.
     pub(in crate::audit) fn sizes(&self, names: &[Vec<u8>]) -> Result<Vec<Option<(String, u64)>>, GitError> {
-        let input: Vec<u8> = names.iter().flat_map(|name| name.iter().chain(b"\n")).copied().collect();
-        let (mut child, output) = self.fed(&["cat-file", "--batch-check", "--buffer"], &input)?;
-        let mut sizes = Vec::with_capacity(names.len());
-        for line in BufReader::new(output).split(b'\n') {
-            sizes.push(header(&line.map_err(cannot_read)?));
-        }
-        ended("cat-file", &self.directory, &mut child)?;
-        sizes.resize(names.len(), None);
+        let mut sizes = vec![None; names.len()];
+        self.each("--batch-check", names, |at, line, _| {
+            sizes[at] = header(line);
+            Ok(())
+        })?;
         Ok(sizes)
     }
 
@@ -34,25 +33,17 @@ impl Door {
         blobs: &[&str],
         mut take: impl FnMut(&str, Option<Vec<u8>>),
     ) -> Result<(), GitError> {
-        if blobs.is_empty() {
-            return Ok(());
-        }
-        let (mut child, output) = self.fed(&["cat-file", "--batch", "--buffer"], blobs.join("\n").as_bytes())?;
-        let mut output = BufReader::with_capacity(1 << 16, output);
-        for blob in blobs {
-            let mut line = Vec::new();
-            output.read_until(b'\n', &mut line).map_err(cannot_read)?;
-            let Some((_, size)) = header(&line) else {
-                take(blob, None);
-                continue;
+        self.each("--batch", blobs, |at, line, output| {
+            let Some((_, size)) = header(line) else {
+                take(blobs[at], None);
+                return Ok(());
             };
             let mut content = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
             output.read_exact(&mut content).map_err(cannot_read)?;
             output.read_exact(&mut [0]).map_err(cannot_read)?;
-            take(blob, Some(content));
-        }
-        drop(output);
-        ended("cat-file", &self.directory, &mut child)
+            take(blobs[at], Some(content));
+            Ok(())
+        })
     }
 
     /// Whether what is at a path now, or was there before, is content of this kind.
