@@ -126,13 +126,13 @@ tools_install() {
     elif tools_has sudo && sudo -n true 2>/dev/null; then
         tools_as_root='sudo -n'
     else
-        tools_give_up "missing Debian packages: $*" "as root: $tools_how"
+        tools_give_up "missing Debian packages, which root installs: $*" "$tools_how"
     fi
     tools_has apt-get || tools_give_up "missing, by their Debian names: $*" "install them with this system's package manager"
     tools_say "installing Debian packages: $*"
     # The list of packages may be old or, on a bare system, not there at all.
     if ! tools_apt update || ! tools_apt install -y --no-install-recommends "$@"; then
-        tools_give_up "apt-get could not install: $*" "as root: $tools_how"
+        tools_give_up "apt-get could not install: $*" "$tools_how"
     fi
 }
 

@@ -32,21 +32,21 @@ pub fn by_hand(how: ByHand, file: &str, resource: &Resource, types: &str, holder
                 "sops opens no file that another program has changed; {resource} is the lease on it; nothing was written"
             ),
             format!(
-                "locked sops set{types} {file} '[\"KEY\"]' '\"value\"'; for more: locked sops decrypt -i{types} {file}, edit it, \
-                 locked sops encrypt -i{types} {file}"
+                "`locked sops set{types} {file} '[\"KEY\"]' '\"value\"'`; for more: `locked sops decrypt -i{types} {file}`, edit it, \
+                 `locked sops encrypt -i{types} {file}`"
             ),
         ),
         ByHand::Unheld => (
             format!("{file} is to be a SOPS file, and this would write plaintext into it without its lease"),
             format!("{not_ours}; nothing was written"),
             format!(
-                "locked acquire {resource}, write it, locked sops encrypt -i{types} {file}, locked release {resource}"
+                "`locked acquire {resource}`, write it, `locked sops encrypt -i{types} {file}`, `locked release {resource}`"
             ),
         ),
         ByHand::Removed => (
             format!("{file} is a SOPS file, and this would remove it without its lease"),
             format!("{not_ours}; nothing was written"),
-            format!("locked acquire {resource}, remove it, locked release {resource}"),
+            format!("`locked acquire {resource}`, remove it, `locked release {resource}`"),
         ),
     };
     Refusal { word: "REFUSED", what, why, retry: "yes, after the next step".to_owned(), next }

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 /// What a line to paste begins with, besides `NAME=value` and a path.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "locked",
     "git",
     "gh",
@@ -82,7 +82,7 @@ fn is_command(word: &str, behind: &str) -> bool {
         }
         "sops" => option || ["set", "edit", "encrypt", "decrypt", "updatekeys", "rotate"].contains(&behind),
         "export" | "unset" => is_upper(behind.split('=').next().unwrap_or_default()),
-        "ls" | "chmod" | "sudo" | "mv" | "rm" | "cd" | "ssh" | "grep" => true,
+        "ls" | "chmod" | "sudo" | "mv" | "rm" | "cd" | "grep" => true,
         _ => false,
     }
 }

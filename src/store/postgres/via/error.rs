@@ -141,7 +141,7 @@ impl ViaError {
             Self::Unreachable { .. } | Self::Silent { .. } => {
                 "check the name in `via`, and whether ssh reaches it by hand".to_owned()
             }
-            Self::Other { bastion, .. } => format!("ssh {bastion}"),
+            Self::Other { bastion, .. } => format!("try by hand: `ssh {bastion}`"),
         }
     }
 
