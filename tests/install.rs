@@ -1,6 +1,7 @@
 //! What puts `locked` on a machine: installer, start files of shells, completions, release archives, packages, `init`.
 #![forbid(unsafe_code)]
 
+mod bare;
 mod completions;
 mod init;
 mod package;
