@@ -77,7 +77,7 @@ fn read(rest: &str) -> (String, usize) {
     (said, rest.len())
 }
 
-/// The places in a source that hold nothing but next steps: bodies of functions of that name.
+/// The places in a source that hold nothing but next steps: bodies of functions of that name, and what is bound to it.
 fn bodies(source: &str, all: &[Literal]) -> Vec<(usize, usize)> {
     let starts = ["fn remedy(", "fn next("].iter().flat_map(|name| source.match_indices(name)).map(|(at, _)| at);
     let in_text = |at: usize| all.iter().any(|it| it.start <= at && at < it.end);
@@ -93,7 +93,12 @@ fn bodies(source: &str, all: &[Literal]) -> Vec<(usize, usize)> {
         }
         (start, source.len())
     };
-    starts.map(body).collect()
+    let statement = |start: usize| {
+        let ends = source[start..].match_indices(";\n").map(|(at, _)| start + at);
+        (start, ends.into_iter().find(|&at| !in_text(at)).unwrap_or(source.len()))
+    };
+    let chosen = ["let remedy = ", "let next = "].iter().flat_map(|name| source.match_indices(name));
+    starts.map(body).chain(chosen.map(|(at, _)| statement(at))).collect()
 }
 
 /// Whether the code around a text makes it a next step.

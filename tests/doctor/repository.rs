@@ -93,7 +93,7 @@ fn ways_around_are_found_in_git_in_variables_and_in_scripts() {
             "package.json, line 1, calls /usr/bin/docker, past its shim",
         ]
     );
-    wanted(&found, ("around.script", "warning", "or locked before it"));
+    wanted(&found, ("around.script", "warning", "or `locked` before it"));
     let of_git: Vec<_> = found.iter().filter(|it| it["id"] == "around.git").collect();
     assert_eq!(of_git.len(), 2, "ssh has no shim: {found:#?}");
     assert!(
@@ -134,7 +134,7 @@ fn hooks_where_git_does_not_look_are_no_hooks() {
         bed.stage.world.git(&bed.work(), &["config", scope, "core.hooksPath", "/nowhere/hooks"]);
         let found = bed.finds(&[], ("hooks.elsewhere", "warning", "git config core.hooksPath "));
         let remedy = found["remedy"].as_str().expect("text");
-        let (_, line) = remedy.split_once("alone: ").expect("a line");
+        let line = remedy.rsplit('`').nth(1).expect("a line");
         ends(bed.stage.world.command("sh").args(["-c", line]).current_dir(bed.work()), 0);
         bed.finds(&[], ("hooks.works", "ok", ""));
         bed.stage.world.git(&bed.work(), &["config", "--local", "--unset", "core.hooksPath"]);

@@ -26,7 +26,7 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     assert!(bed.findings(&["shims"], &[]).iter().all(|it| it["level"] == "ok"));
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/bin/true", shim("docker")).expect("foreign");
-    let other = bed.finds(&[], ("shims.other", "warning", "look at what they are, then: mv "));
+    let other = bed.finds(&[], ("shims.other", "warning", "mv "));
     assert_eq!(other["fixable"], false, "what is not ours is left to a person");
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/opt/gone/docker", shim("docker")).expect("foreign");
@@ -70,7 +70,7 @@ fn the_line_to_type_mends_what_was_found() {
             let one =
                 wanted(&findings(&mut asked()), (id, if *id == "shims.dangling" { "fault" } else { "warning" }, ""));
             let remedy = one["remedy"].as_str().expect("a remedy");
-            let line = remedy.rsplit(": ").next().expect("a line");
+            let line = remedy;
             let mut typed = asked();
             let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
             let mut shell = bed.stage.world.command("sh");
@@ -141,7 +141,7 @@ fn wherever_the_shims_are_passed_by_is_found() {
     let healthy = bed.findings(&["path"], &[]);
     assert!(wrong(&healthy).is_empty(), "{healthy:#?}");
     wanted(&healthy, ("path.cron", "note", "at the head of the crontab"));
-    wanted(&healthy, ("path.script", "note", "write locked before the command"));
+    wanted(&healthy, ("path.script", "note", "write `locked` before the command"));
 
     let path = std::env::var("PATH").expect("PATH");
     let behind = format!("{path}:{}", bed.shims().display());

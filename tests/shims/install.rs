@@ -199,7 +199,10 @@ fn a_place_that_cannot_be_had_is_said() {
     let refused = says(&mut place.shims(&["install", "--dir", &folder, "tool"]), 78);
     assert!(refused.contains("a file stands in its way"), "{refused}");
     let refused = says(&mut place.shims(&["install", "--dir", "/proc/locked/shims", "tool"]), 78);
-    assert!(refused.contains("/proc/locked/shims cannot be made: ") && refused.contains("`ls -ld /proc`"), "{refused}");
+    assert!(
+        refused.contains("/proc/locked/shims cannot be made: ") && refused.contains("`ls -ld /proc/locked`"),
+        "{refused}"
+    );
 }
 
 /// A folder that no PATH can name, or that is none, is refused by whoever would have people put it there, and nothing is made.

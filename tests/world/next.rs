@@ -22,6 +22,7 @@ const COMMANDS: [&str; 27] = [
     "grep",
     "mount",
     "psql",
+    "apt-get",
     "cat",
     "sh",
     "curl",
