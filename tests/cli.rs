@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod by_hand;
 mod cases;
 mod generated;
 mod help;
