@@ -4,6 +4,7 @@
 mod answers;
 mod by_hand;
 mod cases;
+pub(crate) mod documented;
 mod generated;
 mod help;
 mod manual;

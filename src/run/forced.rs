@@ -15,11 +15,11 @@ use crate::supervise::Wrapper;
 use crate::terms::GrantId;
 
 use super::base;
-use super::duty::Words;
 use super::ending::Ended;
 use super::hold;
 use super::job::Job;
 use super::later::Later;
+use super::words::Words;
 use super::{Before, Context, Options, files, issue, recheck, spool, stale, tell};
 
 /// Where a run has its files.

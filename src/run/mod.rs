@@ -43,6 +43,7 @@ mod trust;
 mod used;
 mod way;
 mod witness;
+mod words;
 mod workflows;
 
 pub use account::Account;
