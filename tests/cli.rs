@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod by_hand;
 mod cases;
 pub(crate) mod documented;
 mod generated;

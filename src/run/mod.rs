@@ -51,7 +51,7 @@ mod workflows;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, rotations_here, tables_here, zones};
+pub use book::{asking, book_here, classified, names_here, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};

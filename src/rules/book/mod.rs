@@ -130,6 +130,11 @@ impl Book {
         self
     }
 
+    /// Whether a rule or a zone came with a repository that nobody has vouched for.
+    pub(super) fn hears_strangers(&self) -> bool {
+        self.own.rule.iter().any(Rule::adds_only) || self.own.zone.iter().any(|zone| zone.adds_only)
+    }
+
     /// The zones, in the order in which they are written.
     #[must_use]
     pub fn zones(&self) -> &[Zone] {
