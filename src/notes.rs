@@ -3,10 +3,11 @@
 //! old or damaged is none.
 //!
 //! One small file per session, file and place of the plaintext, 0600, in `notes` below the state directory: its name is
-//! `FILE.PLAINTEXT.SESSION`, the first two as digests of their paths (`-` where the plaintext went nowhere that is known, `x`
-//! where a program was run with it), its content the digest of the version, the moment and how it is known. No path, no content
-//! and no secret is in it. Once its plaintext was encrypted, a note is of the version that came of it: whoever keeps the
-//! plaintext and encrypts it a second time must not undo what another session has written between.
+//! `FILE.PLAINTEXT.SESSION`, the first two as digests of their paths, its content the digest of the version, the moment and how
+//! it is known. No path, no content and no secret is in it. Where the plaintext went nowhere that is known it is `-`, and where a
+//! program was run with it `x`, each with the version: a look at the newest one takes nothing from what was read before. Once
+//! its plaintext was encrypted, a note is of the version that came of it: whoever keeps the plaintext and encrypts it a second
+//! time must not undo what another session has written between.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -80,8 +81,12 @@ pub fn leave(
     now_ms: i64,
     how: How,
 ) {
-    let nowhere = if how == How::Run { "x" } else { "-" };
-    let plaintext = plaintext.map_or_else(|| nowhere.to_owned(), named);
+    let nowhere = || match how {
+        How::Run => format!("x{}", short(version)),
+        How::Read => format!("-{}", short(version)),
+        How::Made => "-".to_owned(),
+    };
+    let plaintext = plaintext.map_or_else(nowhere, named);
     let name = name_of(&named(file), &plaintext, session);
     put(state, &name, &format!("{version} {now_ms} {}\n", how.letter()));
 }
@@ -114,6 +119,11 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
+/// A version in the name of a note.
+fn short(version: &Digest) -> &str {
+    &version.as_str()[..16]
+}
+
 /// A path in the name of a note.
 fn named(path: &Path) -> String {
     Digest::of(path.as_os_str().as_encoded_bytes()).as_str()[..32].to_owned()
@@ -124,6 +134,11 @@ impl Note {
     #[must_use]
     pub fn is_older_than(&self, span: Duration, now_ms: i64) -> bool {
         now_ms.saturating_sub(self.at) >= i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// Whether nobody knows where its plaintext went.
+    fn went_nowhere(&self) -> bool {
+        self.name.split('.').nth(1).is_some_and(|plaintext| plaintext.starts_with(['-', 'x']))
     }
 
     /// Whether what lies there was encrypted from plaintext of another place.
@@ -160,20 +175,35 @@ impl Notes {
         self.all(|name| name.split('.').nth(1) == Some(&*plaintext))
     }
 
+    /// All of them, of whatever file.
+    #[must_use]
+    pub fn everything(&self) -> Vec<Note> {
+        self.all(|_| true)
+    }
+
     /// This session's plaintext there was encrypted to this version of the file; so was, where that is known, the place from
-    /// which it came.
+    /// which it came. What it has only looked at is done with.
     pub fn made(&self, session: SessionId, file: &Path, plaintext: Option<&Path>, version: &Digest) {
         let by_place = plaintext.and_then(|plaintext| {
             let mut there = self.of_plaintext(plaintext).into_iter();
             there.find(|note| note.session == session && note.is_of(file))?.origin
         });
         leave(&self.state, session, file, plaintext, version, self.now_ms, How::Made);
+        self.forget(session, file);
         let Some(origin) = by_place else { return };
         let name = name_of(&named(file), &origin, session);
         put(&self.state, &name, &format!("{version} {} {}\n", self.now_ms, How::Made.letter()));
         if let Some(plaintext) = plaintext {
             let name = name_of(&named(file), &named(plaintext), session);
             put(&self.state, &name, &format!("{version} {} {} {origin}\n", self.now_ms, How::Made.letter()));
+        }
+    }
+
+    fn forget(&self, session: SessionId, file: &Path) {
+        let _as_owner = self.state.as_owner();
+        let looks = |note: &Note| note.session == session && note.went_nowhere() && note.how != How::Made;
+        for note in self.of_file(file).into_iter().filter(looks) {
+            let _swept_later = fs::remove_file(self.directory.join(&note.name));
         }
     }
 
@@ -275,6 +305,16 @@ mod tests {
             both.sort();
             both
         });
+        // Nor does a look; with the encrypting both are done.
+        leave(&state, session(2), file, None, &digest("7"), 12_000, How::Read);
+        let of_two = |notes: &Notes| {
+            let mut of_two = seen(notes.of_file(file));
+            of_two.retain(|(whose, _)| *whose == session(2));
+            of_two
+        };
+        assert_eq!(of_two(&now).len(), 3);
+        now.made(session(2), file, None, &digest("8"));
+        assert_eq!(of_two(&now), [(session(2), digest("8"))]);
         // However old it is, it is a base.
         let later = Notes::of(&state, 11_000 + 20 * 24 * 60 * 60 * 1000);
         assert_eq!(seen(later.of_plaintext(plain)), [(session(1), digest("5"))]);

@@ -6,6 +6,7 @@ mod clones;
 mod kept;
 mod notes;
 mod odd;
+mod older;
 mod open_edit;
 mod playbook;
 mod replaced;
