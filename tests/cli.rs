@@ -3,6 +3,7 @@
 
 mod answers;
 mod cases;
+pub(crate) mod documented;
 mod generated;
 mod help;
 mod manual;

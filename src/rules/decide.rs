@@ -101,9 +101,7 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
         claim(rule, &filling, &mut wants);
     }
-    if wants.claims.is_empty() {
-        wants.notes.extend(workflow.unknown(&line));
-    }
+    wants.notes.extend(workflow.unknown(&line, !wants.claims.is_empty()));
     // Words that only run time knows stand before the sub-command, or instead of it.
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
     let guessed = line.is_guessed || step.is_guessed;

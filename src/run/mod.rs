@@ -27,12 +27,14 @@ mod litter;
 mod loose;
 mod on_lost;
 mod options;
+mod past;
 mod proof;
 mod read;
 mod receipt;
 mod recheck;
 mod setting;
 mod settings;
+mod sourced;
 mod spool;
 mod stack;
 mod stale;
@@ -43,6 +45,7 @@ mod trust;
 mod used;
 mod way;
 mod witness;
+mod words;
 mod workflows;
 
 pub use account::Account;
@@ -58,6 +61,7 @@ pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
 pub use litter::sweep_all;
 pub use options::Options;
+pub use past::was_sops;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_here, store_of_files};
@@ -70,6 +74,7 @@ pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
+pub use workflows::workflow_file;
 
 use std::ffi::OsString;
 
@@ -264,6 +269,7 @@ pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> 
         stack_of: Box::new(stack::lookup(context)),
         book,
         stdin,
+        past: Box::new(past::AtHand::of(context)),
         is_late: Box::new(stack::clock()),
     }
 }

@@ -10,10 +10,13 @@ const EDITED: &[u8] = b"A=2\nM=between\nB=1\n";
 
 const SAID: &str = "it is what secrets/a.env holds, in the open";
 
+/// What is done, and what is said of it, if anything.
+type Deed<'a> = (&'a str, &'a dyn Fn(), Option<&'a str>);
+
 #[test]
 fn an_edit_that_is_moved_or_copied_is_no_plaintext_like_any_other() {
     let yard = Yard::new();
-    let deeds: [(&str, &dyn Fn(), Option<&str>); 10] = [
+    let deeds: [Deed<'_>; 10] = [
         ("renamed", &|| drop(yard.git(&["mv", FILE, "b.env"])), Some(SAID)),
         ("under a name that nobody looks into", &|| drop(yard.git(&["mv", FILE, "notes.txt"])), Some(SAID)),
         (
