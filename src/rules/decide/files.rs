@@ -175,7 +175,8 @@ impl<'a> Opened<'a> {
     }
 
     fn put(name: OsString, source: Option<&OsStr>) -> Self {
-        let source = source.filter(|source| is_known(source)).map(OsStr::to_owned);
+        let is_address = |source: &OsStr| source.as_encoded_bytes().windows(3).any(|three| three == b"://");
+        let source = source.filter(|source| is_known(source) && !is_address(source)).map(OsStr::to_owned);
         Self { name: Cow::Owned(name), leaves: Leaves::Replaced, source }
     }
 }
