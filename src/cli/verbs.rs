@@ -148,7 +148,7 @@ pub struct Explain {
 }
 
 /// `locked status`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Status {
     /// Only these resources (any scope)
     #[arg(value_name = "KIND:NAME", value_parser = name())]

@@ -206,6 +206,12 @@ fn engine(claim: &Claim, world: &World<'_>) -> Scope {
     compose::engine(&asked, &here).scope
 }
 
+/// The scope of the containers that somebody names who says nothing of an engine.
+pub(super) fn engine_around(env: &dyn Fn(&str) -> Option<OsString>) -> Scope {
+    let asked = AskedEngine { host: None, context: None, config: None, env, sight: Sight::Files };
+    compose::engine(&asked, &naming::machine_scope).scope
+}
+
 /// What podman calls a variable of docker (podman(1), "ENVIRONMENT").
 fn podman_s(name: &str) -> &str {
     match name {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod below;
+mod by_hand;
 mod claims;
 mod content;
 mod files;
@@ -15,6 +16,7 @@ mod zones;
 use std::path::Path;
 use std::time::Duration;
 
+pub use by_hand::{Hand, asks};
 pub use claims::{StackOf, World};
 pub use past::Past;
 pub use places::is_safe;
@@ -138,10 +140,12 @@ pub fn draw(
         "a directory that it takes away could not be looked through; SOPS files in it are not held".to_owned()
     });
     let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).collect();
-    for name in by_hand {
-        let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
+    let hand = Hand { cwd, book: world.book, env: world.env };
+    for typed in by_hand {
+        let resource = hand.resource(typed, namer)?;
+        ask.extend(Some(&resource).filter(|it| asks(&it.name, world.book.zones())).cloned());
         // The name of a secret is what the rule asks for.
-        let asked_for = class.asks && name.kind() == "rotation";
+        let asked_for = class.asks && resource.name.is_rotation();
         if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
     let wanted = [resources.as_slice(), &by_rule].concat();
@@ -158,6 +162,7 @@ pub fn draw(
     resources.sort();
     resources.dedup();
     ask.sort();
+    ask.dedup();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
@@ -199,8 +204,8 @@ fn at_once(policy: Policy, rotates: bool) -> Policy {
     Policy { wait, ..policy }
 }
 
-/// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's
-/// engine, the rest means the same everywhere.
+/// The scope of a name: some kinds belong to the repository one stands in, containers to this machine's engine, the rest
+/// means the same everywhere.
 pub fn scope_of(name: &ResourceName, cwd: &Path, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
     match name.kind() {
         "sops" | "rotation" | "zone" => namer.scope_of_directory(cwd),

@@ -51,6 +51,12 @@ pub fn declared(
         };
         for file in &rotation.files {
             let path = root.join(file);
+            if rotation.adds_only && !is_of(&path, &root) {
+                found.notes.push(format!(
+                    "a file of {name} lies outside of the repository whose settings name it, which nobody has vouched for (locked config trust): it is not held"
+                ));
+                continue;
+            }
             let target = namer.name(&path)?;
             found.resources.extend(target.resources().cloned());
             if naming::holds_sops(&path) {
@@ -67,6 +73,11 @@ pub fn declared(
         }
     }
     Ok(found)
+}
+
+/// Whether a file is one of the work tree of this root, wherever links lead. What cannot be found out is not.
+fn is_of(path: &Path, root: &Path) -> bool {
+    naming::place(path).is_ok_and(|place| place.inside.is_some_and(|inside| root.join(inside) == place.path))
 }
 
 /// The root of the work tree around a directory.

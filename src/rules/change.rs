@@ -109,6 +109,8 @@ pub struct Deed {
     pub beyond: bool,
     /// sops reads here: no zone that only adds is entered by it.
     pub passes: bool,
+    /// It only reads, as far as that is known: by its words no zone that only adds is entered.
+    pub left_alone: bool,
     /// It starts others, which are looked at by themselves: by the words that it has for them no zone that only adds is
     /// entered.
     pub launches: bool,

@@ -8,6 +8,7 @@
 mod apart;
 mod argument;
 pub mod book;
+mod by_hand;
 mod change;
 mod decide;
 mod find;
@@ -18,6 +19,7 @@ mod host;
 mod piped;
 mod policy;
 mod printed;
+mod reads;
 mod script;
 mod sent;
 mod set;
@@ -34,7 +36,8 @@ mod zones;
 
 pub use crate::shell::Sourced;
 pub use apart::{Part, apart};
-pub use book::{Author, Book, Fault, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
+pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
+pub use by_hand::by_hand;
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use sent::{Pattern, Sending, Sent, put_whole};
@@ -154,9 +157,9 @@ pub fn is_built_in(rule: &str) -> bool {
     rule.starts_with("sops.") || Book::has_built_in(rule)
 }
 
-/// Do the built-in tables say anything of this program?
+/// Is anything known of this program: do the built-in tables speak of it, or is it one that reads?
 #[must_use]
 pub fn knows(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
-    sops::is_sops(name.as_ref()) || Book::knows(name)
+    sops::is_sops(name.as_ref()) || Book::knows(name) || reads::knows(name)
 }

@@ -22,6 +22,7 @@ mod issue;
 mod job;
 mod keepers;
 mod keeping;
+mod known;
 mod later;
 mod litter;
 mod loose;
@@ -50,7 +51,7 @@ mod workflows;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, rotations_here, tables_here, zones};
+pub use book::{asking, book_here, classified, names_here, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};
@@ -59,6 +60,7 @@ pub use forced::answers as force_answers;
 pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
 pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
+pub use known::can_be_restored;
 pub use litter::sweep_all;
 pub use options::Options;
 pub use past::was_sops;
@@ -240,14 +242,14 @@ fn names(
     if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
         let bytes = secret.as_encoded_bytes();
         if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
-            let what = "LOCKED_SECRET has what is no name of a secret";
-            return Err((what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
+            let what = "LOCKED_SECRET has what is no name of a secret: it is the name alone, without the value";
+            return Err((what, "export LOCKED_SECRET=DATABASE_URL"));
         }
         named.push(ResourceName::of("rotation", bytes));
     }
     if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
-        let what = "this changes a secret, and the line does not say which";
-        return Err((what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
+        let what = "this changes a secret, and the line does not say which; name it as your people call it";
+        return Err((what, "locked --secret NAME PROGRAM"));
     }
     Ok(named)
 }

@@ -20,7 +20,7 @@ use super::RunOptions;
 use super::duty;
 use super::out::print;
 use super::verbs::Status;
-use super::world::{CALL, down, opened, setting_of};
+use super::world::{CALL, down, meant, opened, setting_of};
 use line::Line;
 
 /// `--stalled` found something, as grep says that it found nothing: no failure of ours.
@@ -30,6 +30,11 @@ pub(super) fn status(context: &Context, options: &RunOptions, verb: &Status) -> 
     if !verb.ping.is_empty() {
         return ping::ping(context, options, verb);
     }
+    let resources = match meant(context, &verb.resources) {
+        Ok(resources) => resources,
+        Err(exit) => return exit,
+    };
+    let verb = &Status { resources, ..verb.clone() };
     if verb.watch {
         return super::watch::watch(context, verb);
     }

@@ -19,6 +19,9 @@ pub struct Rotation {
     /// Workflows that bring it to where it is used.
     #[serde(default)]
     pub workflows: Vec<String>,
+    /// It came with a repository that nobody has vouched for: its files are those of that repository.
+    #[serde(skip)]
+    pub adds_only: bool,
 }
 
 impl Rotation {
