@@ -18,6 +18,7 @@ use super::RunOptions;
 use super::front::refuse;
 use super::held::{answer, names};
 use super::keep_alive::{self, Keeper};
+use super::prove::proven;
 use super::rotation;
 use super::verbs::Acquire;
 use super::world::{CALL, World};
@@ -40,13 +41,16 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         }
         let patience = patience(options, verb, &world.settings, &resources);
         let request = request(world, Claim::Explicit, resources, ttl, operation)?;
+        let asked = asked_before(world, &request, issue)?;
         let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
         let granted = granted(world, options, &request, obtained)?;
+        proven(world, &request, &granted, false)?;
+        // Order: the issue first, which may take a while; the lease last, which has its whole TTL from then on.
+        if let Some(issue) = issue.filter(|_| !asked || granted.adopted.len() < request.resources.len()) {
+            still_wanted(world, &request, &granted, issue)?;
+        }
         let sent = context.clock.now();
         let lasts = confirmed(world, &request, &granted)?;
-        if let Some(issue) = issue {
-            still_wanted(world, &request, issue)?;
-        }
         let keeper = keep_alive::begin(world, standby, &request, &granted, (sent, lasts))?;
         super::duty::tell(world, &request.resources);
         let exit = said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref());
@@ -115,15 +119,48 @@ pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Gran
     }
 }
 
-/// Held for an issue that is open; what is held for any other is given back.
-fn still_wanted(world: &mut World<'_>, request: &Request, issue: &Issue) -> Result<(), Exit> {
+/// What the session holds already is not touched for an issue that is not open: the issue is asked about first. Whether it was.
+fn asked_before(world: &mut World<'_>, request: &Request, issue: Option<&Issue>) -> Result<bool, Exit> {
+    let Some(issue) = issue else { return Ok(false) };
+    let session = world.session.id;
+    let live = world.store.leases(Some(&request.resources), CALL).map_err(|error| world.down(&error))?;
+    let held: Vec<Resource> =
+        live.into_iter().filter(|it| it.session == session && it.pid.is_none()).map(|it| it.resource).collect();
+    if held.is_empty() {
+        return Ok(false);
+    }
     let wanted = names(&request.resources).join(" ");
-    let against = rotation::against(world.context, issue, &wanted, "nothing is held");
-    let Some((refusal, status)) = against else { return Ok(()) };
-    let holding = Holding::Session { session: world.session.id, resources: request.resources.clone() };
-    let settlement = Settlement::whole(Ending::Release(Ended::Failed), Vec::new()).noting(Some(refusal.what.clone()));
-    // What was taken meanwhile is not ours to give back.
-    let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+    match rotation::against(world.context, issue, &wanted, &as_before(&held)) {
+        None => Ok(true),
+        Some((refusal, status)) => Err(refuse(&refusal, status)),
+    }
+}
+
+fn as_before(held: &[Resource]) -> String {
+    format!("{} is held as before", names(held).join(" "))
+}
+
+/// Held for an issue that is open; what is held for any other anew is given back.
+fn still_wanted(world: &mut World<'_>, request: &Request, granted: &Granted, issue: &Issue) -> Result<(), Exit> {
+    let wanted = names(&request.resources).join(" ");
+    let (before, fresh): (Vec<Resource>, Vec<Resource>) =
+        request.resources.iter().cloned().partition(|resource| granted.adopted.contains(resource));
+    let then = if before.is_empty() { "nothing is held".to_owned() } else { as_before(&before) };
+    let Some((refusal, status)) = rotation::against(world.context, issue, &wanted, &then) else { return Ok(()) };
+    let session = world.session.id;
+    if !fresh.is_empty() {
+        let holding = Holding::Session { session, resources: fresh.clone() };
+        let note = Some(refusal.what.clone());
+        let settlement = Settlement::whole(Ending::Release(Ended::Failed), Vec::new()).noting(note);
+        // What was taken meanwhile is not ours to give back.
+        let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
+        world.keepers().relieve(session, &fresh);
+    }
+    if !before.is_empty() {
+        let holding = Holding::Session { session, resources: before };
+        // It has its whole time again, as far as it is still the session's.
+        let _renewed_or_gone = world.store.renew(&holding, CALL).map_err(|error| world.down(&error))?;
+    }
     Err(refuse(&refusal, status))
 }
 

@@ -28,6 +28,7 @@ mod ledger;
 mod options;
 mod out;
 mod overruled;
+mod prove;
 mod restore;
 mod rotation;
 mod session;

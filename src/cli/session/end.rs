@@ -17,9 +17,10 @@ use crate::lease::Patience;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
 use crate::settle;
-use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Settlement};
-use crate::terms::SessionId;
+use crate::store::{Ending, Holding, LeaseState, LeaseView, Release, Settlement};
+use crate::terms::{FencingToken, Resource, SessionId};
 
+use super::closing::{Closing, Closings};
 use super::{board, hear};
 
 /// Between two looks at a command that runs.
@@ -52,9 +53,10 @@ pub(in crate::cli) fn finish(
     // Before anything is released: a store without a board has nothing that rests either.
     board(world.store.as_mut())?;
     hear(world.store.as_mut(), world.session.id);
-    let released = release_all(world, options, verb)?;
+    let given = release_all(world, options, verb)?;
     let own = own(world)?;
-    let stays: Vec<_> = own.iter().map(|lease| (lease, rest(lease, world.alive(lease)))).collect();
+    let stays: Vec<_> = own.iter().map(|lease| (lease, given.rest(lease, world.alive(lease)))).collect();
+    let released = given.names_but(&own);
     let session = world.session.id;
     let ended = board(world.store.as_mut())?.end(session, CALL).map_err(|error| super::super::world::down(&error))?;
     let list: Vec<_> = stays
@@ -107,14 +109,45 @@ fn because(rest: &Rest) -> &'static str {
     }
 }
 
-/// Gives back one after the other until nothing rests and nothing runs. The names, in the order in which they went.
-fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> Result<Vec<String>, Exit> {
+/// What was given back, in this order. Each once: what a store has still after that stays.
+#[derive(Debug, Default)]
+struct Given(Vec<(Resource, FencingToken)>);
+
+impl Given {
+    fn has(&self, lease: &LeaseView) -> bool {
+        self.0.iter().any(|(resource, token)| *resource == lease.resource && *token == lease.token)
+    }
+
+    fn rest(&self, lease: &LeaseView, alive: &str) -> Rest {
+        match rest(lease, alive) {
+            Rest::Rests if self.has(lease) => {
+                Rest::Stays("its holder is done; files that another one left are not proven: who takes it next proves them")
+            }
+            rest => rest,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(resource, _)| resource.name.to_string()).collect()
+    }
+
+    /// The names of those that are none of these leases.
+    fn names_but(&self, leases: &[LeaseView]) -> Vec<String> {
+        let stays = |(resource, token): &&(Resource, FencingToken)| {
+            leases.iter().any(|lease| lease.resource == *resource && lease.token == *token)
+        };
+        self.0.iter().filter(|it| !stays(it)).map(|(resource, _)| resource.name.to_string()).collect()
+    }
+}
+
+/// Gives back one after the other until nothing rests and nothing runs.
+fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> Result<Given, Exit> {
     let limit = match (verb.no_wait, verb.wait, options.patience(&world.settings)) {
         (true, ..) | (false, None, Patience::None) => Duration::ZERO,
         (false, Some(wait), _) | (false, None, Patience::Wait(wait)) => wait,
     };
     let began = world.context.clock.now();
-    let mut released = Vec::new();
+    let (mut given, mut closings) = (Given::default(), Closings::default());
     let mut told = false;
     loop {
         let leases = own(world)?;
@@ -122,7 +155,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
             let above_us = run::within(world.context) == Some(runs.grant);
             if above_us || began.until(world.context.clock.now()) >= limit {
                 let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-                return Err(refuse(&running(runs, above_us, &released), status));
+                return Err(refuse(&running(runs, above_us, &given.names()), status));
             }
             if !told {
                 report::say(&format!("locked: waiting for {} of this session to end", runs.operation));
@@ -136,23 +169,26 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
         if let Some((lease, file)) = open_edit(&sound.cloned().collect::<Vec<_>>(), world.session.id) {
             return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
         }
-        let Some(next) = leases.iter().find(|lease| rest(lease, "unknown") == Rest::Rests) else {
-            return Ok(released);
+        let rests = |lease: &&LeaseView| given.rest(lease, "unknown") == Rest::Rests;
+        // Before anything goes: what cannot end well stays for its session to look at.
+        closings.judge(world, leases.iter().filter(rests), options.consumers_ok)?;
+        let Some(next) = leases.iter().find(rests) else {
+            return Ok(given);
         };
-        if give_back(world, next)? {
-            released.push(next.resource.name.to_string());
+        if give_back(world, next, closings.of(next))? {
+            given.0.push((next.resource.clone(), next.token));
         } else if began.until(world.context.clock.now()) >= limit + CALL {
             return Err(crate::cli::held::not_ours(world, std::slice::from_ref(&next.resource)));
+        } else {
+            world.store.await_change(std::slice::from_ref(&next.resource), PAUSE);
         }
     }
 }
 
 /// False: it is not what it was a moment ago, and is looked at again.
-fn give_back(world: &mut World<'_>, lease: &LeaseView) -> Result<bool, Exit> {
+fn give_back(world: &mut World<'_>, lease: &LeaseView, how: Closing) -> Result<bool, Exit> {
     let holding = Holding::Session { session: world.session.id, resources: vec![lease.resource.clone()] };
-    // What is kept after a failure did not become well by the session's end.
-    let ended = if lease.explicit { Ended::Completed } else { Ended::Failed };
-    let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
+    let settlement = Settlement::whole(Ending::Release(how.ended), Vec::new()).noting(how.note);
     match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
         Release::Released => {
             world.keepers().relieve(world.session.id, std::slice::from_ref(&lease.resource));

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod begin;
+mod closing;
 mod end;
 mod list;
 mod who;
@@ -19,6 +20,7 @@ use super::front::refuse;
 use super::held::answer;
 use super::verbs::{SessionVerb, SessionVerbs};
 
+pub(super) use closing::closing;
 pub(super) use end::finish;
 pub(super) use list::shown;
 pub(super) use who::names;
