@@ -53,8 +53,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             .map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0}))
             .collect();
         let told: Vec<String> = issues.iter().map(ToString::to_string).collect();
-        let value =
-            json!({"ours": names(&asked.resources), "tokens": tokens, "issue": told.first(), "issues": told});
+        let value = json!({"ours": names(&asked.resources), "tokens": tokens, "issue": told.first(), "issues": told});
         Ok(answer(verb.json, &value, None))
     });
     if verb.comment {
@@ -79,7 +78,8 @@ impl Asked {
 
     /// It is the session's, or that of a command above us, however it stands.
     fn has(&self, lease: &LeaseView, session: SessionId) -> bool {
-        let above = |(name, token): &(String, FencingToken)| *name == lease.resource.name.as_str() && *token == lease.token;
+        let above =
+            |(name, token): &(String, FencingToken)| *name == lease.resource.name.as_str() && *token == lease.token;
         lease.session == session || self.inherited.iter().any(above)
     }
 

@@ -38,6 +38,7 @@ mod steal;
 mod store;
 mod table;
 mod verbs;
+mod wanted;
 mod watch;
 mod world;
 mod zoned;

@@ -48,12 +48,7 @@ fn part(request: &Request, granted: &Granted, of: impl Fn(&Resource) -> bool) ->
 }
 
 /// It owes nothing any more.
-fn noted(
-    world: &mut World<'_>,
-    holding: &Holding,
-    receipts: &[Receipt],
-    resources: &[Resource],
-) -> Result<(), Exit> {
+fn noted(world: &mut World<'_>, holding: &Holding, receipts: &[Receipt], resources: &[Resource]) -> Result<(), Exit> {
     match world.store.record_files(holding, &[], receipts, CALL).map_err(|error| world.down(&error))? {
         Renewal::Renewed(_) => Ok(()),
         Renewal::Revoked | Renewal::Gone => Err(not_ours(world, resources)),
@@ -79,8 +74,7 @@ fn quarantined(
         note: None,
     };
     let stays = part(request, granted, is_bad);
-    let _lost_is_refused_as_well =
-        world.store.settle(&stays, &settlement, CALL).map_err(|error| world.down(&error))?;
+    let _lost_is_refused_as_well = world.store.settle(&stays, &settlement, CALL).map_err(|error| world.down(&error))?;
     let rest: Vec<Resource> = request.resources.iter().filter(|it| !is_bad(it)).cloned().collect();
     if !rest.is_empty() && granted.unsettled.iter().all(|left| left.host == request.owner.host) {
         noted(world, &part(request, granted, |it| !is_bad(it)), &of_sound, &rest)?;
@@ -94,8 +88,10 @@ fn quarantined(
     }
     let before: Vec<Resource> = rest.into_iter().filter(|it| !is_fresh(it)).collect();
     if !before.is_empty() {
-        let _it_runs_out =
-            world.store.renew(&part(request, granted, |it| before.contains(it)), CALL).map_err(|error| world.down(&error))?;
+        let _it_runs_out = world
+            .store
+            .renew(&part(request, granted, |it| before.contains(it)), CALL)
+            .map_err(|error| world.down(&error))?;
         report::say(&format!("locked: {} is held as before", names(&before).join(" ")));
     }
     let (refusal, status) = first.refusal(THEN);

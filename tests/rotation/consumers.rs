@@ -133,7 +133,9 @@ fn the_end_of_a_session_completes_no_rotation_whose_files_were_not_written() {
         assert_eq!(ended(&stage), "\"failed\": \"its session ended elsewhere: its files were not looked at\"");
         // An agent that goes has nobody who could be told.
         let mut acquire = stage.locked(1);
-        silent(acquire.env_remove("LOCKED_SESSION").env("CLAUDE_CODE_SESSION_ID", "gone-1").args(["acquire", ROTATION]));
+        silent(
+            acquire.env_remove("LOCKED_SESSION").env("CLAUDE_CODE_SESSION_ID", "gone-1").args(["acquire", ROTATION]),
+        );
         let call = stage.world.root().join("call.json");
         let work = stage.world.work().display().to_string();
         let input = serde_json::json!({"hook_event_name": "SessionEnd", "session_id": "gone-1", "cwd": work});
@@ -164,7 +166,8 @@ fn the_end_of_a_session_comes_to_an_end_where_files_are_not_proven() {
         for again in [false, true] {
             let said = silent(stage.locked(1).args(["session", "end", "-n"]));
             let stays = |name: &str| {
-                let why = "its holder is done; files that another one left are not proven: who takes it next proves them";
+                let why =
+                    "its holder is done; files that another one left are not proven: who takes it next proves them";
                 format!("{name} stays: {why}\n")
             };
             let first = if again { "" } else { "released server:c\n" };

@@ -5,6 +5,7 @@ mod begin;
 mod closing;
 mod end;
 mod list;
+mod rest;
 mod who;
 
 use serde_json::json;
