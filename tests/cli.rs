@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod by_hand;
 mod cases;
+pub(crate) mod documented;
 mod generated;
 mod help;
 mod manual;
 mod mask;
+mod nexts;
 mod refusals;
 mod schema;
 pub(crate) mod store;

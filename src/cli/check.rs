@@ -21,8 +21,10 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
     let named = verb.issue.clone().or_else(|| options.issue.clone());
     // The issues as they are known when the store has said nothing yet.
     let mut issues: Vec<Issue> = named.iter().cloned().collect();
+    let mut about = verb.resources.clone();
     let exit = World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        about = resources.iter().map(|resource| resource.name.clone()).collect();
         super::session::hear(world.store.as_mut(), world.session.id);
         if verb.token.is_some() && resources.len() > 1 {
             let misuse = report::misuse("a token is that of one resource", "locked check KIND:NAME --token N");
@@ -57,7 +59,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
         Ok(answer(verb.json, &value, None))
     });
     if verb.comment {
-        comment(context, &issues, &verb.resources, exit);
+        comment(context, &issues, &about, exit);
     }
     exit
 }

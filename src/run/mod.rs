@@ -22,11 +22,13 @@ mod issue;
 mod job;
 mod keepers;
 mod keeping;
+mod known;
 mod later;
 mod litter;
 mod loose;
 mod on_lost;
 mod options;
+mod past;
 mod predecessors;
 mod proof;
 mod read;
@@ -34,6 +36,7 @@ mod receipt;
 mod recheck;
 mod setting;
 mod settings;
+mod sourced;
 mod spool;
 mod stack;
 mod stale;
@@ -44,11 +47,12 @@ mod trust;
 mod used;
 mod way;
 mod witness;
+mod words;
 mod workflows;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, rotations_here, tables_here, zones};
+pub use book::{asking, book_here, classified, names_here, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};
@@ -57,8 +61,10 @@ pub use forced::answers as force_answers;
 pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
 pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
+pub use known::can_be_restored;
 pub use litter::sweep_all;
 pub use options::Options;
+pub use past::was_sops;
 pub use predecessors::{LeftBad, Predecessors, predecessors, still_running};
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
@@ -72,6 +78,7 @@ pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
+pub use workflows::workflow_file;
 
 use std::ffi::OsString;
 
@@ -237,14 +244,14 @@ fn names(
     if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
         let bytes = secret.as_encoded_bytes();
         if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
-            let what = "LOCKED_SECRET has what is no name of a secret";
-            return Err((what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
+            let what = "LOCKED_SECRET has what is no name of a secret: it is the name alone, without the value";
+            return Err((what, "export LOCKED_SECRET=DATABASE_URL"));
         }
         named.push(ResourceName::of("rotation", bytes));
     }
     if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
-        let what = "this changes a secret, and the line does not say which";
-        return Err((what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
+        let what = "this changes a secret, and the line does not say which; name it as your people call it";
+        return Err((what, "locked --secret NAME PROGRAM"));
     }
     Ok(named)
 }
@@ -266,6 +273,7 @@ pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> 
         stack_of: Box::new(stack::lookup(context)),
         book,
         stdin,
+        past: Box::new(past::AtHand::of(context)),
         is_late: Box::new(stack::clock()),
     }
 }

@@ -31,9 +31,10 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     if versions.is_empty() {
         return;
     }
-    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
-    // A reader makes no state directory: where there is none, nobody has written anything yet.
+    // A reader makes no state directory: where there is none, nobody has written anything yet. Order: before anybody is asked
+    // who we are, which takes a look at every process above us.
     let Ok(Some(state)) = StateDir::existing(&env_of(context)) else { return };
+    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
     let now_ms = context.clock.wall_ms();
     for (it, file, version) in versions {
         let plaintext = it.plaintext.as_deref().and_then(physical);

@@ -15,7 +15,7 @@ const STEPS: [&str; 6] = [
     include_str!("schema/0003_ways_to_end.sql"),
     include_str!("schema/0004_receipts_by_content.sql"),
     include_str!("schema/0005_board.sql"),
-    include_str!("schema/0007_issue.sql"),
+    include_str!("schema/0006_issue.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.
