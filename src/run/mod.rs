@@ -15,6 +15,7 @@ mod files;
 mod follow;
 mod forced;
 mod gh;
+mod globbed;
 mod hint;
 mod hold;
 mod hosts;
