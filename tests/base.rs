@@ -2,11 +2,16 @@
 #![forbid(unsafe_code)]
 
 mod adopting;
+mod beside;
 mod clones;
+mod filters;
+mod forgotten;
 mod kept;
 mod notes;
 mod odd;
+mod older;
 mod open_edit;
+mod plain;
 mod playbook;
 mod replaced;
 mod table;

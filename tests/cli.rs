@@ -9,6 +9,7 @@ mod generated;
 mod help;
 mod manual;
 mod mask;
+mod nexts;
 mod refusals;
 mod schema;
 pub(crate) mod store;

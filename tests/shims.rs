@@ -3,6 +3,7 @@
 
 mod bypass;
 mod called;
+mod cost;
 mod foreign;
 mod install;
 mod parallel;

@@ -129,6 +129,7 @@ impl Stage {
             stack_of: Box::new(|_, _| None),
             book: &self.book,
             stdin: stdin.map(|name| self.root.join(name)),
+            past: Box::new(()),
             is_late: Box::new(|| false),
         };
         let plan = plan::draw(class, by_hand, &cwd, &world, &mut Namer::new(Local::Peek, &env)).expect("a plan");

@@ -81,7 +81,7 @@ impl AgentsError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::NoHome { variable } => format!("export HOME, or {variable}"),
+            Self::NoHome { variable } => format!("set HOME, or {variable}"),
             Self::NotJson { .. } | Self::Shape { .. } => "mend the file; it was left as it is".to_owned(),
             Self::HalfBlock { .. } => "take that line out of the file, or the block around it".to_owned(),
             Self::NotText { .. } | Self::Dangling { .. } => "look at the file; it was left as it is".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::exit;
 use crate::git::{Repository, path_from};
 use crate::report::Refusal;
 use crate::rules;
+use crate::run::{self, Context};
 use crate::terms::{ResourceName, shell_quote};
 
 /// So many files are named in a line to type.
@@ -25,8 +26,13 @@ pub(super) fn status(findings: &[Finding]) -> i32 {
 }
 
 /// One refusal for all of them: the worst is told, and how many more there are. `below` is where the caller stands, below
-/// the root of the repository (`a/b/`, or empty); `root` is that of the working tree, where there is one.
-pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str, root: Option<&Path>) -> Option<(Refusal, i32)> {
+/// the root of the repository (`a/b/`, or empty); `here` has the root of the working tree, where there is one.
+pub(super) fn refusal(
+    findings: &[Finding],
+    deed: &str,
+    below: &str,
+    here: Option<(&Context, PathBuf)>,
+) -> Option<(Refusal, i32)> {
     let status = status(findings);
     let worst = findings.iter().find(|finding| finding.wrong.status() == status)?;
     let alike = |finding: &&Finding| finding.wrong.word() == worst.wrong.word();
@@ -35,7 +41,7 @@ pub(super) fn refusal(findings: &[Finding], deed: &str, below: &str, root: Optio
     named.dedup_by(|one, other| one.path == other.path);
     named.truncate(NAMED);
     let paths: Vec<String> = named.iter().map(|finding| typed(&finding.path, below)).collect();
-    let work = Work::of(worst, &named, root);
+    let work = Work::of(worst, &named, here.as_ref().map(|(context, root)| (*context, root.as_path())));
     let of = worst.commit.as_ref().map_or_else(String::new, |commit| format!(" (commit {})", short(commit)));
     let more = match findings.len() - 1 {
         0 => String::new(),
@@ -57,6 +63,9 @@ fn why(wrong: &Wrong) -> &'static str {
     match wrong {
         Wrong::Bad(Fault::Plaintext) => {
             "its name, its rule in .sops.yaml or what it was before says that it holds secrets"
+        }
+        Wrong::Bared(_) => {
+            "its names are those of that file, and its values are as long: an edit that was moved or copied"
         }
         Wrong::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => {
             "the rule for its path in .sops.yaml names others"
@@ -92,18 +101,18 @@ fn step(
             }
             _ => (after(), format!("git add {path}")),
         },
-        Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i{types} {path} && git add {path}")),
+        Wrong::Bad(Fault::Plaintext) | Wrong::Bared(_) => {
+            (after(), format!("locked sops encrypt -i{types} {path} && git add {path}"))
+        }
         Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
             (format!("yes; {}", fault.advice()), {
                 let input = types.split(" --output-type").next().unwrap_or_default();
                 format!("locked sops updatekeys -y{input} {path} && git add {path}")
             })
         }
-        // A new file that was never filled has no version to come back to.
-        Wrong::Bad(fault @ Fault::Empty) => (
-            format!("yes; {}", fault.advice()),
-            format!("locked restore {path} && git add {path}  # if it is new: git rm --cached {path}"),
-        ),
+        Wrong::Bad(Fault::Empty) if work == Work::New => {
+            ("yes, once it is filled".to_owned(), format!("git rm --cached {path}"))
+        }
         Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
         Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
         Wrong::Unlocked => {
@@ -128,12 +137,14 @@ enum Work {
     Other,
     /// It is another version, and a sound one.
     Sound,
+    /// It is new, and was never filled: there is no version to come back to.
+    New,
 }
 
 impl Work {
     /// For the worst, and those that are alike. What a commit has is not staged any more.
-    fn of(worst: &Finding, alike: &[&Finding], root: Option<&Path>) -> Self {
-        let Some(root) = root.filter(|_| worst.commit.is_none()) else { return Self::Same };
+    fn of(worst: &Finding, alike: &[&Finding], here: Option<(&Context, &Path)>) -> Self {
+        let Some((context, root)) = here.filter(|_| worst.commit.is_none()) else { return Self::Same };
         let repository = Repository::around(root).ok().flatten();
         let other = |finding: &Finding| -> Option<Vec<u8>> {
             let content = std::fs::read(root.join(path_from(&finding.path))).ok()?;
@@ -145,6 +156,7 @@ impl Work {
         let sound = |content: &Vec<u8>| canary::native(content).is_ok();
         match worst.wrong {
             Wrong::Bad(_) if other(worst).as_ref().is_some_and(sound) => Self::Sound,
+            Wrong::Bad(Fault::Empty) if !run::can_be_restored(context, &root.join(path_from(&worst.path))) => Self::New,
             _ if alike.iter().any(|finding| other(finding).is_some()) => Self::Other,
             _ => Self::Same,
         }

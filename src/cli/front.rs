@@ -168,7 +168,7 @@ fn by_hand(context: &Context, typed: &RunOptions) -> Result<Vec<ResourceName>, E
         Ok(rotations) => Ok([typed.resource.as_slice(), &rotations].concat()),
         Err(what) => {
             context.account.because(&what);
-            report::say(&report::misuse(&what, "locked --secret DATABASE_URL PROGRAM…").to_string());
+            report::say(&report::misuse(&what, "locked --secret DATABASE_URL PROGRAM").to_string());
             Err(Exit::Code(exit::USAGE))
         }
     }
@@ -201,11 +201,9 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb
         && let Some(word) = command.first().filter(|word| word.as_encoded_bytes().starts_with(b"-"))
     {
-        let what = format!("`{}` stands where the program should", word.display());
-        report::say(
-            &report::misuse(&what, "options of ours stand before the verb: locked -r KIND:NAME run -- PROGRAM")
-                .to_string(),
-        );
+        let what =
+            format!("`{}` stands where the program should; options of ours stand before the verb", word.display());
+        report::say(&report::misuse(&what, "locked -r KIND:NAME run -- PROGRAM").to_string());
         return Exit::Code(exit::USAGE);
     }
     let named = || by_hand(&context, &line.options);

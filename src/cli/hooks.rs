@@ -41,9 +41,15 @@ fn run(context: &Context, options: &RunOptions, verb: &HookVerb) -> Result<Exit,
     let below = context.invocation.var("GIT_PREFIX").unwrap_or_default();
     let (refused, findings) = match findings {
         Ok(findings) if findings.is_empty() => (None, findings),
-        Ok(findings) => {
-            (super::findings::refusal(&findings, deed, &below.to_string_lossy(), root_of(context).as_deref()), findings)
-        }
+        Ok(findings) => (
+            super::findings::refusal(
+                &findings,
+                deed,
+                &below.to_string_lossy(),
+                root_of(context).map(|root| (context, root)),
+            ),
+            findings,
+        ),
         Err(unasked) => (Some(unasked), Vec::new()),
     };
     match refused {

@@ -65,7 +65,7 @@ fn go(context: &Context, verb: &Init) -> Result<Exit, Exit> {
         return Ok(status);
     }
     for offer in offers.iter().filter(|offer| offer.done.is_none()) {
-        let _nobody_may_listen = print(&format!("next:  {}  # {}", offer.line(), offer.why));
+        let _nobody_may_listen = print(&format!("offer: {}\nnext:  {}", offer.why, offer.line()));
     }
     Ok(status)
 }

@@ -116,14 +116,14 @@ fn nothing_lasts(verb: &Acquire, named: bool) -> Refusal {
         word: "REFUSED",
         what: format!("{} cannot be kept alive from here", wanted.join(" ")),
         why: "above this command are only shells and launchers, up to cron, sshd, a terminal or what took it in: none of \
-              them is known to outlive it, and to end with the work"
+              them is known to outlive it, and to end with the work; in front of all the work none is needed"
             .to_owned(),
         retry: match named {
             true => "no; without --keep-alive yes, and locked renew from time to time",
             false => "no; nor without --keep-alive, unless LOCKED_SESSION names the session",
         }
         .to_owned(),
-        next: format!("put it in front of all the work: locked {options} COMMAND"),
+        next: format!("locked {options} COMMAND"),
     }
 }
 

@@ -92,7 +92,7 @@ impl ConfigError {
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
             Self::Untrusted { path, key } => {
                 let place = path.parent().unwrap_or(path).as_os_str().as_encoded_bytes();
-                let trust = format!("read that file, and if it is right: locked config trust {}", shell_quote(place));
+                let trust = format!("read that file, and if it is right: `locked config trust {}`", shell_quote(place));
                 match *key {
                     "store.schema" => format!("{trust} (or locked_schema=NAME in the address that the variable has)"),
                     _ => trust,
@@ -100,7 +100,7 @@ impl ConfigError {
             }
             Self::NoPattern { variable, .. } => format!("for example {variable}=github.com/acme/infra"),
             Self::Times { .. } => "set ttl alone: the others follow from it".to_owned(),
-            Self::Unset { variable, .. } => format!("export {variable}=postgres://…"),
+            Self::Unset { variable, .. } => format!("set {variable} to the store's address, postgres://…"),
             Self::NotText(_) => "write it as text, other bytes percent-encoded".to_owned(),
             Self::TwoStores(..) => "write to them one after the other".to_owned(),
         }

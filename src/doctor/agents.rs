@@ -32,8 +32,8 @@ fn unread(patient: &Patient<'_>) -> Option<Finding> {
     );
     Some(
         Finding::warn("agents.unread", what)
-            .because("what the agent did then was let through without a look")
-            .remedy("is locked older than the agent? after that: locked doctor --fix agents forgets them")
+            .because("what the agent did then was let through without a look; is locked older than the agent?")
+            .remedy("locked doctor --fix agents")
             .fixed_by(|patient| {
                 let state =
                     patient.state.as_ref().ok().and_then(Option::as_ref).ok_or("there is no state directory")?;

@@ -52,7 +52,7 @@ fn of_git(patient: &Patient<'_>, tools: &[String]) -> Vec<Finding> {
             _ => "what git does with it takes no lease",
         };
         found.push(Finding { level, ..Finding::note("around.git", what) }.because(why).remedy(format!(
-            "git config --edit, with --global if it stands there: name it in {shown} without its directory"
+            "name it in {shown} without its directory (`git config --edit`, with --global if it stands there)"
         )));
     }
     found

@@ -30,7 +30,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
                     format!("the work tree {place} of this repository uses another store"),
                 )
                 .because("commands there and here are granted the same resources at one time")
-                .remedy(format!("let both say the same store: compare locked config show store here and in {place}")),
+                .remedy(format!("let both say the same store: compare `locked config show store` here and in {place}")),
             );
         }
     }

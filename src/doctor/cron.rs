@@ -25,7 +25,7 @@ pub(super) fn look(patient: &Patient<'_>, tools: &[String], folder: &Path) -> Op
         )
         .because("what the job writes takes no lease")
         .remedy(format!(
-            "crontab -e: write locked {tool} there, or PATH={}:{CRON} above it",
+            "write `locked {tool}` there (`crontab -e`), or PATH={}:{CRON} above it",
             crate::terms::shell_quote(folder.as_os_str().as_encoded_bytes())
         )),
     )

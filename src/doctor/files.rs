@@ -31,13 +31,9 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let root = &repository.worktree_root;
     let mut found = Vec::new();
     if let Some(why) = &survey.unasked {
-        found.push(
-            Finding::warn("files.unknown", why)
-                .because("no file could be looked at")
-                .remedy("git ls-files shows what is wrong"),
-        );
+        found.push(Finding::warn("files.unknown", why).because("no file could be looked at").remedy("git ls-files"));
     }
-    found.extend(some(survey.empty.iter().map(|path| empty(path, root)).collect()));
+    found.extend(some(survey.empty.iter().map(|path| empty(patient, path, root)).collect()));
     found.extend(some(survey.plain.iter().map(|(path, why)| plain(path, *why, root)).collect()));
     let verdicts = verdicts(patient, survey);
     let by_look = survey.secrets.iter().zip(&verdicts).filter_map(|(secret, verdict)| match verdict {
@@ -76,32 +72,34 @@ pub(super) fn shown(path: &Path, root: &Path) -> String {
     shell_quote(path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes())
 }
 
-fn empty(path: &Path, root: &Path) -> Finding {
+fn empty(patient: &Patient<'_>, path: &Path, root: &Path) -> Finding {
     let file = shown(path, root);
+    if !run::can_be_restored(patient.context, path) {
+        return Finding::fault("files.empty", format!("{file} is empty, and no version of it is known here"))
+            .because("whoever checks it out finds no secret in it; a new one is added when it is filled")
+            .remedy(format!("git rm --cached {file}"));
+    }
     Finding::fault("files.empty", format!("{file} is empty"))
         .because("a sops that was stopped at the wrong moment leaves such a file; its secrets are gone from it")
-        .remedy(format!("locked restore {file}  # if it is new and was never filled: git rm --cached {file}"))
+        .remedy(format!("locked restore {file}"))
 }
 
 fn plain(path: &Path, why: NamedSecret, root: &Path) -> Finding {
     let file = shown(path, root);
-    let encrypt = format!(
-        "locked sops encrypt -i{} {file}; and change what was in it, if it was ever pushed",
-        rules::types(path)
-    );
+    let encrypt = format!("locked sops encrypt -i{} {file}", rules::types(path));
     match why {
         NamedSecret::Marker => Finding::fault(
             "files.plaintext",
             format!("{file} is tracked and plaintext, and its name says that it is encrypted"),
         )
-        .because("whoever has the repository reads it")
+        .because("whoever has the repository reads it; if it was ever pushed, what was in it must be changed")
         .remedy(encrypt),
         NamedSecret::Rule => Finding::warn(
             "files.plaintext-by-rule",
             format!("{file} is tracked and plaintext, and a rule of .sops.yaml names it"),
         )
-        .because("whoever has the repository reads it")
-        .remedy(format!("{encrypt}; or let the rule's path_regex leave it out")),
+        .because("whoever has the repository reads it, unless the rule's path_regex is to leave it out")
+        .remedy(encrypt),
     }
 }
 
@@ -161,7 +159,7 @@ fn unopened(verdicts: &[Option<Verdict>]) -> Option<Finding> {
             format!("{} SOPS files look whole and were not decrypted: {first}", all.len()),
         )
         .because("here nobody can prove them")
-        .remedy("locked doctor keys, and on a machine with the keys: locked doctor files"),
+        .remedy("see to them with `locked doctor keys`, and on a machine with the keys with `locked doctor files`"),
     )
 }
 
@@ -183,6 +181,6 @@ fn bounded(survey: &Survey, verdicts: &[Option<Verdict>]) -> Option<Finding> {
     (!parts.is_empty()).then(|| {
         Finding::note("files.bounded", format!("not everything was looked at: {}", parts.join("; ")))
             .because("a look over the repository may take a few seconds at most")
-            .remedy("locked audit looks at all that a range of commits changed")
+            .remedy("see all that a range of commits changed with `locked audit`")
     })
 }

@@ -20,6 +20,20 @@ pub(super) fn folders(context: &Context) -> Vec<PathBuf> {
     }
 }
 
+/// The user by whose sudo we are root, and whose the folder is. What root's shells find is none of theirs: on root's PATH
+/// that folder would let its owner say what root runs.
+pub(super) fn lender(context: &Context) -> Option<String> {
+    ready(context).ok().and_then(|folder| folder.lent_by())
+}
+
+/// Those that the shells of this account are to find.
+pub(super) fn of_shells(context: &Context) -> Vec<PathBuf> {
+    let lent = lender(context).is_some();
+    let mut folders = folders(context);
+    folders.retain(|folder| !lent || folder == Path::new(SYSTEM));
+    folders
+}
+
 /// The one that `locked shims install` takes.
 fn ready(context: &Context) -> Result<Folder, ShimError> {
     Folder::choose(None, false, &context.invocation.cwd, &env_of(context))
@@ -35,7 +49,7 @@ pub(super) fn wrong(patient: &Patient<'_>) -> Option<Finding> {
     let named = patient.env("LOCKED_SHIMS_DIR").is_some();
     let remedy = match &error {
         ShimError::NoFolder { .. } => error.remedy(),
-        _ if named => "unset LOCKED_SHIMS_DIR, or name a directory that is for shims alone".to_owned(),
+        _ if named => "`unset LOCKED_SHIMS_DIR`, or name a directory that is for shims alone".to_owned(),
         _ => error.remedy(),
     };
     Some(

@@ -53,13 +53,20 @@ fn whole(place: &Place, all: &[Standing]) -> Finding {
             format!("another hook stands in the place of ours, or none any more: {replaced}"),
         )
         .because(BECAUSE)
-        .remedy(format!("look at both in {directory}, keep one of them, then {INSTALL}")),
+        .remedy(format!("look at both in {directory}, keep one of them, then `{INSTALL}`")),
         () if ours.is_empty() && called.is_empty() && !place.left_behind().is_empty() => {
             let usual = shell_quote(place.usual().as_os_str().as_encoded_bytes());
             let left = place.left_behind().join(", ");
-            Finding::warn("hooks.elsewhere", format!("git looks for hooks in {directory} (core.hooksPath), and those of locked are in {usual}: {left}"))
-                .because(BECAUSE)
-                .remedy(format!("{INSTALL}, which says what to add there; or, for this repository alone: git config core.hooksPath {usual}"))
+            Finding::warn(
+                "hooks.elsewhere",
+                format!(
+                    "git looks for hooks in {directory} (core.hooksPath), and those of locked are in {usual}: {left}"
+                ),
+            )
+            .because(BECAUSE)
+            .remedy(format!(
+                "`{INSTALL}` says what to add there; or, for this repository alone, `git config core.hooksPath {usual}`"
+            ))
         }
         () if ours.is_empty() && called.is_empty() => {
             Finding::note("hooks.none", "no hook of locked looks at commits here").because(BECAUSE).remedy(INSTALL)

@@ -28,17 +28,17 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     found.push(match (opened, keys.count()) {
         (0, _) if !keys.all_known() => {
             Finding::note("keys.unknown", "the identities that were found open no file here; sops may reach others")
-                .remedy("sops decrypt FILE shows it")
+                .remedy("sops decrypt FILE")
         }
         (0, 0) => Finding::fault("keys.none", "no age identity is at hand, and the SOPS files here are for age")
             .because("nothing can be decrypted, and no write can be proven")
-            .remedy("put the identity into ~/.config/sops/age/keys.txt, or name its file: export SOPS_AGE_KEY_FILE=…"),
+            .remedy("put the identity into ~/.config/sops/age/keys.txt, or name its file in SOPS_AGE_KEY_FILE"),
         (0, count) => Finding::fault(
             "keys.none-opens",
             format!("of {count} age identities none opens a SOPS file of this repository"),
         )
         .because("nothing can be decrypted, and no write can be proven")
-        .remedy("let somebody who can add your public key to .sops.yaml and run: locked sops updatekeys FILE"),
+        .remedy("let somebody who can add your public key to .sops.yaml and run `locked sops updatekeys FILE`"),
         (opened, _) => Finding::ok(
             "keys.open",
             format!("an age identity at hand opens {opened} of {} files that were tried", documents.len()),
@@ -64,6 +64,6 @@ fn missing_file(patient: &Patient<'_>, cwd: &Path) -> Option<Finding> {
     (!cwd.join(&named).exists()).then(|| {
         Finding::fault("keys.file", format!("SOPS_AGE_KEY_FILE names {shown}, which is not there"))
             .because("sops refuses to go on without it")
-            .remedy("name the right file, or unset SOPS_AGE_KEY_FILE")
+            .remedy("name the right file, or `unset SOPS_AGE_KEY_FILE`")
     })
 }

@@ -79,7 +79,7 @@ fn judged(lease: &LeaseView, ours: bool, patient: &Patient<'_>) -> Option<Findin
         LeaseState::Kept if lease.idle >= LONG && !lease.takeable => {
             Finding::warn("leases.kept", format!("{name} is kept by {who} for {since}{reason}"))
                 .because("others wait for a session that may have forgotten it")
-                .remedy(format!("in that session: locked release {name}"))
+                .remedy(format!("in that session `locked release {name}`"))
         }
         LeaseState::Revoked if lease.idle >= LONG => Finding::warn(
             "leases.revoked",

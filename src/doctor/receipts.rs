@@ -44,7 +44,7 @@ pub(super) fn look(patient: &Patient<'_>, secrets: &[&Secret], root: &Path) -> V
             format!("{remotes} remotes and none is called origin: this clone has a scope of its own"),
         )
         .because("other clones of the repository do not wait for its leases, and know none of its versions")
-        .remedy("git remote rename NAME origin, or scope = \"host/path\" in .locked.toml")
+        .remedy("say which: `git remote rename NAME origin`, or scope = \"host/path\" in .locked.toml")
     });
     let mut found = some(outside.iter().map(|path| changed_outside(path, root)).collect());
     if let Some(first) = none.first() {
@@ -64,5 +64,5 @@ fn changed_outside(path: &Path, root: &Path) -> Finding {
     let file = shown(path, root);
     Finding::warn("files.changed-outside", format!("{file} was changed without a lease: no receipt knows this version"))
         .because("somebody else's change may be lost in it")
-        .remedy(format!("compare it with its last versions (git log -p {file}), then: locked adopt {file}"))
+        .remedy(format!("compare it with its last versions (`git log -p {file}`), then `locked adopt {file}`"))
 }

@@ -75,7 +75,7 @@ pub(super) fn look(patient: &Patient<'_>, tools: &[String]) -> Vec<Finding> {
                 Finding::warn("around.script", format!("{file}, line {}, calls {called}, past its shim", number + 1))
                     .because("what it writes takes no lease")
                     .remedy(format!(
-                        "write {} there, or locked before it",
+                        "write {} there, or `locked` before it",
                         called.rsplit('/').next().unwrap_or(&called)
                     )),
             );

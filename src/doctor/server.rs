@@ -24,7 +24,7 @@ pub(super) fn of_role(condition: &Condition) -> Option<Finding> {
             .because(
                 "with its rights the ledger itself can be rewritten; a client needs none but to call the functions",
             )
-            .remedy("use a role of its own: create role NAME login in role locked_client"),
+            .remedy("use a role of its own: `create role NAME login in role locked_client`"),
     )
 }
 
@@ -35,8 +35,8 @@ fn of_writes(condition: &Condition) -> Option<Finding> {
         Finding::warn("store.writes", format!("the role {role} may write tables of the ledger past its functions: {tables}"))
             .because("a lease can be ended, or made, that nobody released or was granted")
             .remedy(format!(
-                "locked store init takes back what was granted; a role that may write all tables (pg_write_all_data) is taken \
-                 from {role} with revoke"
+                "`locked store init` takes back what was granted; a role that may write all tables (pg_write_all_data) is taken \
+                 from {role} with `revoke`"
             )),
     )
 }
@@ -54,7 +54,7 @@ pub(super) fn of_clock(server: i64, before: i64, after: i64) -> Option<Finding> 
         let span = rough_span(Duration::from_millis(apart));
         Finding::warn("store.clock", format!("the server's clock is {span} {way} this machine's"))
             .because("leases expire by the server's clock alone; but the times shown are wrong, and so may tokens be after a fail-over")
-            .remedy("let both follow NTP: timedatectl set-ntp true")
+            .remedy("timedatectl set-ntp true")
     })
 }
 
@@ -66,7 +66,7 @@ pub(super) fn of_replication(condition: &Condition) -> Vec<Finding> {
         found.push(
             Finding::warn("store.asynchronous", what)
                 .because("a crash of the server forgets the last grants, and grants them again")
-                .remedy(format!("alter role {} set synchronous_commit = on", condition.role)),
+                .remedy(format!("say `alter role {} set synchronous_commit = on` on the server", condition.role)),
         );
     }
     if !condition.fsync {
@@ -80,7 +80,7 @@ pub(super) fn of_replication(condition: &Condition) -> Vec<Finding> {
         found.push(
             Finding::note("store.standbys", "standbys follow the server, and none confirms a commit")
                 .because("a fail-over can lose the last grants")
-                .remedy("after one: locked store epoch; or name a standby in synchronous_standby_names"),
+                .remedy("after one `locked store epoch`; or name a standby in synchronous_standby_names"),
         );
     }
     found

@@ -16,8 +16,8 @@ use super::patient::Patient;
 /// The ledger is looked at so far back.
 const LATELY: Duration = Duration::from_secs(7 * 86_400);
 
-const WHY: &str = "they count as one holder: neither is kept out while the other writes";
-const REMEDY: &str = "give each its own: export LOCKED_SESSION=$(cat /proc/sys/kernel/random/uuid)";
+const WHY: &str = "they count as one holder: neither is kept out while the other writes; each wants a name of its own";
+const REMEDY: &str = "export LOCKED_SESSION=$(cat /proc/sys/kernel/random/uuid)";
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let Ok(settings) = &patient.settings else { return Vec::new() };

@@ -23,7 +23,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         found.push(
             Finding::fault("settings.repository", error.to_string())
                 .because("files in it have no name, so nothing runs under a lease there")
-                .remedy("mend the repository: git worktree repair, or git fsck"),
+                .remedy("mend the repository (`git worktree repair`, `git fsck`)"),
         );
     }
     found.extend(variables::look(patient));
@@ -49,7 +49,7 @@ fn of_ignored(ignored: &[Ignored]) -> Vec<Finding> {
         let place =
             path_of(first).and_then(|path| path.parent()).map(|it| shell_quote(it.as_os_str().as_encoded_bytes()));
         let remedy = match place.filter(|_| part.iter().any(|it| it.if_trusted)) {
-            Some(place) => format!("read that file, and if it is right: locked config trust {place}"),
+            Some(place) => format!("read that file, and if it is right: `locked config trust {place}`"),
             None => "take it out there".to_owned(),
         };
         Some(
@@ -77,7 +77,7 @@ fn untrusted(patient: &Patient<'_>) -> Vec<Finding> {
         let shown = shell_quote(file.document.path.as_os_str().as_encoded_bytes());
         Finding::note("settings.untrusted", format!("{shown} is not trusted, so it may only add to what is locked"))
             .remedy(format!(
-                "if it is right: locked config trust {}",
+                "if it is right: `locked config trust {}`",
                 shell_quote(place.as_os_str().as_encoded_bytes())
             ))
     };

@@ -29,7 +29,7 @@ pub(super) fn shell(context: &Context) -> PathBuf {
 }
 
 pub(super) fn jobs(context: &Context) -> Vec<(&'static str, Job)> {
-    if folder::folders(context).is_empty() {
+    if folder::of_shells(context).is_empty() {
         return Vec::new();
     }
     let shell = shell(context);

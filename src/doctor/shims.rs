@@ -67,9 +67,8 @@ fn is_a_copy(place: &Path, ourselves: FileId) -> bool {
     matches!(found, Err(NotFound::NotOnPath { skipped, .. }) if skipped.iter().any(|it| it.why == SkipReason::Copy))
 }
 
-/// The tools whose shim leads to a `locked`.
-pub(super) fn whole(context: &Context) -> Vec<String> {
-    let folders = super::folder::folders(context);
+/// The tools whose shim in one of these folders leads to a `locked`.
+pub(super) fn whole(context: &Context, folders: &[PathBuf]) -> Vec<String> {
     let all = folders.iter().flat_map(|folder| entries(folder, context.ourselves));
     let leads = all.filter(|(_, kind)| matches!(kind, Entry::Ours | Entry::Copy));
     let mut names: Vec<String> = leads.filter_map(|(tool, _)| tool.as_os_str().to_str().map(str::to_owned)).collect();
@@ -138,21 +137,23 @@ fn of_folder(patient: &Patient<'_>, folder: &Path) -> Vec<Finding> {
                 "shims.copy",
                 format!("these lead to another copy of locked than this one: {}", list(&places(&copies))),
             )
-            .because("two versions may judge one command differently")
-            .remedy(format!("with the one that is to stay: {}", line(&copies))),
+            .because("two versions may judge one command differently; the next line is for the one that is to stay")
+            .remedy(line(&copies)),
         );
     }
     let other = of(Entry::Other);
     if !other.is_empty() {
         let places = places(&other);
         let remedy = match is_for_shims_alone(patient, &places, &other) {
-            true => format!("look at what they are, then: {} && {}", shims::moved_aside(&places), line(&other)),
+            true => format!("{} && {}", shims::moved_aside(&places), line(&other)),
             false => "give the shims a folder of their own, where no programs are, and name it in LOCKED_SHIMS_DIR"
                 .to_owned(),
         };
         found.push(
             Finding::warn("shims.other", format!("these are not this program: {}", list(&places)))
-                .because("another file decides there whether a lock is taken")
+                .because(
+                    "another file decides there whether a lock is taken; look at what it is before it is moved aside",
+                )
                 .remedy(remedy),
         );
     }

@@ -49,8 +49,8 @@ fn waits(patient: &Patient<'_>) -> Option<Finding> {
     let what = format!("the store has not heard yet: {}", parts.join(", "));
     Some(
         Finding::warn("spool.waiting", what)
-            .because("others do not see what was written, and may write over it")
-            .remedy("locked doctor --fix spool tells it, and so does the next command under a lease")
+            .because("others do not see what was written, and may write over it; the next command under a lease tells it, too")
+            .remedy("locked doctor --fix spool")
             .fixed_by(|patient| {
                 let before = counted(patient);
                 send(patient)?;
@@ -77,7 +77,7 @@ fn elsewhere(patient: &Patient<'_>) -> Option<Finding> {
         Finding::warn("spool.elsewhere", format!("{} entries wait for another store than the one that is set", files.len()))
             .because("that store has not heard of what was written; this one must not hear of it")
             .remedy(format!(
-                "with that store set (LOCKED_STORE): locked doctor --fix spool; if it is gone for good: cd {} && rm {}{more}",
+                "with that store set (LOCKED_STORE) `locked doctor --fix spool`; if it is gone for good `cd {} && rm {}{more}`",
                 shell_quote(first.as_os_str().as_encoded_bytes()),
                 names.join(" ")
             )),
@@ -115,6 +115,6 @@ fn told(patient: &Patient<'_>) -> Option<Finding> {
         );
         Finding::note("spool.told", what)
             .because("each may have written over somebody else's work")
-            .remedy("locked history --since 168h shows when and why")
+            .remedy("locked history --since 168h")
     })
 }

@@ -115,6 +115,8 @@ fn of_fault(fault: &str) -> Finding {
         return Finding::fault("store.damaged", fault)
             .because("leases and receipts may be lost")
             .remedy("when nothing runs under a lease, move the file away: the next command makes an empty one");
+    } else if what.contains("no schema") {
+        ("store.schema", "nothing can be granted before it is there")
     } else {
         ("store.schema", "functions of another version may grant what this program would not")
     };
@@ -136,4 +138,23 @@ fn silent(error: &StoreError, place: &str) -> Finding {
     Finding::fault(id, format!("{error}{named}"))
         .because("without the store nothing runs under a lease; reads pass")
         .remedy(error.remedy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Difference;
+
+    #[test]
+    fn a_server_without_our_schema_is_not_told_of_another_version() {
+        for (difference, why) in [
+            (Difference::Absent, "nothing can be granted before it is there"),
+            (Difference::Version(1), "functions of another version may grant what this program would not"),
+            (Difference::Missing("acquire_v1".to_owned()), "functions of another version may grant"),
+        ] {
+            let found = of_fault(&difference.to_string());
+            assert_eq!((found.id, found.remedy.as_str()), ("store.schema", "locked store init"), "{found:?}");
+            assert!(found.why.starts_with(why), "{found:?}: {}", found.why);
+        }
+    }
 }

@@ -79,7 +79,7 @@ fn judged(tool: &Tool, program: &Path, answer: &Answer) -> Finding {
                 format!("{place} --version gave no answer within {} s", LIMIT.as_secs()),
             )
             .because("a command that runs it would hang under its lease")
-            .remedy(format!("run {place} --version and see what it waits for"));
+            .remedy(format!("see what `{place} --version` waits for"));
         }
         Answer::NotRun(why) => {
             return Finding::fault("tools.broken", format!("{place} cannot be run ({why})"))
@@ -97,7 +97,7 @@ fn judged(tool: &Tool, program: &Path, answer: &Answer) -> Finding {
         Some((a, b, c)) => Finding::ok("tools.version", format!("{name} {a}.{b}.{c} ({place})")),
         None => Finding::warn("tools.unknown-version", format!("{place} does not say which {name} it is"))
             .because(format!("it must be {major}.{minor} or newer, and read its command line as {name} does"))
-            .remedy(format!("run {place} --version")),
+            .remedy(format!("{place} --version")),
     }
 }
 

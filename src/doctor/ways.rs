@@ -12,7 +12,7 @@ use crate::terms::shell_quote;
 use super::patient::Patient;
 use super::probe::Answer;
 use super::shells::{between, shell};
-use super::{Finding, Level, cron, hash, shims, words};
+use super::{Finding, Level, cron, folder, hash, shims, words};
 
 /// What cron gives its jobs (crontab(5)).
 pub(super) const CRON: &str = "/usr/bin:/bin";
@@ -33,16 +33,19 @@ const WAYS: [Way; 5] = [
 ];
 
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
+    let folders = folder::of_shells(patient.context);
     // Of a shim that leads nowhere is told once, where shims are looked at.
-    let tools = shims::whole(patient.context);
-    let Some(folder) = patient.shims().into_iter().next().filter(|_| !tools.is_empty()) else { return Vec::new() };
+    let tools = shims::whole(patient.context, &folders);
+    let Some(folder) = folders.into_iter().next().filter(|_| !tools.is_empty()) else {
+        return lent(patient).into_iter().collect();
+    };
     let mut found = Vec::new();
     let here = env_of(patient.context)("PATH");
     if let Some(passed) = passed_by(patient, &tools, here.as_deref()) {
         found.push(
             Finding::fault("path.here", format!("here the shims are passed by: {passed}"))
                 .because("what is typed without locked before it takes no lease")
-                .remedy(format!("put the shims first: export PATH={}:\"$PATH\"", quoted(&folder))),
+                .remedy(format!("export PATH={}:\"$PATH\"", quoted(&folder))),
         );
     }
     for way in &WAYS {
@@ -55,6 +58,24 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         found.insert(0, Finding::ok("path.first", "the shims come first here, and in your shells"));
     }
     found
+}
+
+/// By sudo, also as its login shell: no shell of root's has shims.
+fn lent(patient: &Patient<'_>) -> Option<Finding> {
+    let user = folder::lender(patient.context)?;
+    if shims::whole(patient.context, &patient.shims()).is_empty() {
+        return None;
+    }
+    // Root's own PATH need not lead to where that user has installed it.
+    let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
+    Some(
+        Finding::note(
+            "path.lent",
+            format!("these are root's shells, by sudo of {user}, and have no shims of their own"),
+        )
+        .because(format!("what root types takes no lease, unless locked stands before it; {user}'s shims are {user}'s"))
+        .remedy(format!("{} shims install --system", quoted(&ourselves))),
+    )
 }
 
 fn of_way(patient: &Patient<'_>, way: &Way, tools: &[String], folder: &Path) -> Option<Finding> {
@@ -82,14 +103,14 @@ fn of_way(patient: &Patient<'_>, way: &Way, tools: &[String], folder: &Path) -> 
 fn untold(patient: &Patient<'_>, way: &Way, how: &str) -> Finding {
     let finding = Finding::note(way.id, format!("{} {how} what its PATH is", way.called));
     match way.id {
-        "path.sudo" => finding
-            .because("it would ask for a password, or may not be used")
-            .remedy("sudo sh -c 'command -v sops' shows it"),
+        "path.sudo" => {
+            finding.because("it would ask for a password, or may not be used").remedy("sudo sh -c 'command -v sops'")
+        }
         _ => {
             let shell = quoted(&shell(patient.context));
             finding
                 .because("its files take long, end it, or send its output elsewhere")
-                .remedy(format!("see what they do: {shell} -c 'command -v sops', with -l and with -i"))
+                .remedy(format!("{shell} -l -i -c 'command -v sops'"))
         }
     }
 }
@@ -100,17 +121,20 @@ fn remedy(patient: &Patient<'_>, way: &Way, folder: &Path) -> String {
     let file = match (way.id, shell.file_name().and_then(OsStr::to_str).unwrap_or_default()) {
         ("path.cron", _) => {
             return format!(
-                "write PATH={}:{CRON} at the head of the crontab, or locked before the command",
+                "write PATH={}:{CRON} at the head of the crontab, or `locked` before the command",
                 quoted(folder)
             );
         }
         ("path.sudo", _) => {
             // sudo does not look where a user installs for himself.
             let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
-            return format!("write sudo {} sops …, or add the folder to secure_path with visudo", quoted(&ourselves));
+            return format!(
+                "write `sudo {}` before the command, or add the folder to secure_path (`visudo`)",
+                quoted(&ourselves)
+            );
         }
         ("path.script", _) => {
-            return "write locked before the command in scripts, or put the folder on the PATH of the service"
+            return "write `locked` before the command in scripts, or put the folder on the PATH of the service"
                 .to_owned();
         }
         (_, "fish") => return format!("fish_add_path --move --path {}", quoted(folder)),
@@ -120,7 +144,7 @@ fn remedy(patient: &Patient<'_>, way: &Way, folder: &Path) -> String {
         (_, "bash") => "~/.bashrc",
         _ => "the shell's own file",
     };
-    format!("put this at the end of {file}: {line}")
+    format!("put `{line}` at the end of {file}")
 }
 
 /// Which tools are found before their shims on this PATH, and where; none when no shim is passed by. What is not there at

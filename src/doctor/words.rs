@@ -41,7 +41,7 @@ pub(super) fn question(shell: &Path, tools: &[String]) -> Option<String> {
 
 /// The names that a shell is asked for.
 pub(super) fn asked(context: &Context) -> Option<(PathBuf, String)> {
-    let tools = super::shims::whole(context);
+    let tools = super::shims::whole(context, &super::folder::of_shells(context));
     let shell = shell(context);
     question(&shell, &tools).filter(|_| !tools.is_empty()).map(|question| (shell, question))
 }
@@ -128,7 +128,7 @@ fn told(word: &Word<'_>, shell: &str) -> Finding {
     };
     Finding::warn(id, what)
         .because("what is typed there takes no lease, whatever PATH says")
-        .remedy(format!("take it out of {place} or of what that reads, or let it say locked {tool}"))
+        .remedy(format!("take it out of {place} or of what that reads, or let it say `locked {tool}`"))
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl HooksError {
             }
             Self::Io { .. } => "make it writable for this user, then try again".to_owned(),
             Self::NotRun { .. } => "check that the directory may hold programs (noexec), then try again".to_owned(),
-            Self::Git(_) => "run git there to see why".to_owned(),
+            Self::Git(_) => "see what git says there".to_owned(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod by_hand;
 mod claims;
 mod content;
 mod files;
+mod past;
 mod places;
 mod rotation;
 mod sending;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 pub use by_hand::{Hand, asks};
 pub use claims::{StackOf, World};
+pub use past::Past;
 pub use places::is_safe;
 pub use rotation::{Declared, declared};
 pub use zones::entered_with;
@@ -75,6 +77,9 @@ pub struct PlannedFile {
     pub write: Write,
     /// Its names.
     pub target: Target,
+    /// It does not look like SOPS, nor does the line make it so: it was SOPS on this machine, or is to be, and may be open for
+    /// an edit.
+    pub once: bool,
 }
 
 impl HoldPlan {
@@ -144,7 +149,8 @@ pub fn draw(
         if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
     let wanted = [resources.as_slice(), &by_rule].concat();
-    let with = rotation::declared(&wanted, world.book.rotations(), cwd, namer)?;
+    let file_of = |name: &str| world.book.workflow(cwd, None, name).into_iter().next();
+    let with = rotation::declared(&wanted, world.book.rotations(), cwd, &file_of, namer)?;
     let taken_along = !with.resources.is_empty();
     resources.extend(with.resources);
     files.extend(with.files.into_iter().filter(|file| !written.contains(&file.target.path)));
@@ -161,6 +167,9 @@ pub fn draw(
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
     let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    if files.iter().any(|file| file.once) {
+        reasons.push("a file of it was SOPS, or is to be, and may be open for an edit".to_owned());
+    }
     reasons.extend(entered.iter().map(zones::Entered::reason));
     if reasons.is_empty() {
         reasons.push("named by hand with -r".to_owned());

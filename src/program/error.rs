@@ -53,7 +53,7 @@ impl fmt::Display for SkipReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// No PATH entry has it, or only we stand there.
-    #[error("{} is not on PATH{}; install it, or name it by its path", quoted(.word), stepped_over(.skipped))]
+    #[error("{} is not on PATH{}; {}", quoted(.word), stepped_over(.skipped), install(.skipped))]
     NotOnPath {
         /// As typed.
         word: OsString,
@@ -97,6 +97,14 @@ fn quoted(word: &OsStr) -> String {
     format!("{word:?}")
 }
 
+/// Whoever gives a shim another name asks for another program.
+fn install(skipped: &[Skipped]) -> &'static str {
+    match skipped.is_empty() {
+        true => "install it, or name it by its path",
+        false => "a shim starts the program of its own name: install that, or name it by its path",
+    }
+}
+
 fn stepped_over(skipped: &[Skipped]) -> String {
     let places: Vec<_> = skipped.iter().map(|place| format!("{:?}, {}", place.path, place.why)).collect();
     if places.is_empty() { String::new() } else { format!(" (stepped over {})", places.join("; ")) }
@@ -117,7 +125,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            r#""sops" is not on PATH (stepped over "/a/sops", a shim of locked; "/b\n/sops", another copy of locked); install it, or name it by its path"#
+            r#""sops" is not on PATH (stepped over "/a/sops", a shim of locked; "/b\n/sops", another copy of locked); a shim starts the program of its own name: install that, or name it by its path"#
         );
         assert_eq!(error.status(), 127);
     }

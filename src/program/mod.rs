@@ -101,7 +101,7 @@ fn along_path(word: &OsStr, walk: &Walk<'_>, mut skipped: Vec<Skipped>) -> Resul
     for found in places(word, walk.path) {
         match candidate::look(&found, walk.cwd, walk.ourselves) {
             Candidate::Usable(facts) if walk.avoid.contains(&facts.id) => {
-                skipped.push(Skipped { path: found, why: SkipReason::LedBack });
+                step_over(&mut skipped, Skipped { path: found, why: SkipReason::LedBack }, walk.cwd);
             }
             Candidate::Usable(facts) => {
                 return Ok((Program { path: found, name: word.to_owned(), skipped }, Some(facts)));
@@ -109,7 +109,7 @@ fn along_path(word: &OsStr, walk: &Walk<'_>, mut skipped: Vec<Skipped>) -> Resul
             Candidate::Ours(_) if is_our_name(word) => {
                 return Ok((Program { path: found, name: word.to_owned(), skipped }, None));
             }
-            Candidate::Ours(why) => skipped.push(Skipped { path: found, why }),
+            Candidate::Ours(why) => step_over(&mut skipped, Skipped { path: found, why }, walk.cwd),
             Candidate::Unusable(SkipReason::Directory | SkipReason::NotAFile) | Candidate::Missing => {}
             Candidate::Unusable(why) => {
                 unusable.get_or_insert((found, why));
@@ -120,6 +120,13 @@ fn along_path(word: &OsStr, walk: &Walk<'_>, mut skipped: Vec<Skipped>) -> Resul
         Some((path, why)) => NotFound::NotExecutable { path, why, skipped },
         None => NotFound::NotOnPath { word: word.to_owned(), skipped },
     })
+}
+
+/// One place is told once, however often the caller and PATH name it.
+fn step_over(skipped: &mut Vec<Skipped>, place: Skipped, cwd: &Path) {
+    if !skipped.iter().any(|known| cwd.join(&known.path) == cwd.join(&place.path)) {
+        skipped.push(place);
+    }
 }
 
 /// Every place on PATH where the word could be; relative to the working directory where the entry is.

@@ -32,21 +32,21 @@ pub fn by_hand(how: ByHand, file: &str, resource: &Resource, types: &str, holder
                 "sops opens no file that another program has changed; {resource} is the lease on it; nothing was written"
             ),
             format!(
-                "locked sops set{types} {file} '[\"KEY\"]' '\"value\"'; for more: locked sops decrypt -i{types} {file}, edit it, \
-                 locked sops encrypt -i{types} {file}"
+                "`locked sops set{types} {file} '[\"KEY\"]' '\"value\"'`; for more: `locked sops decrypt -i{types} {file}`, edit it, \
+                 `locked sops encrypt -i{types} {file}`"
             ),
         ),
         ByHand::Unheld => (
             format!("{file} is to be a SOPS file, and this would write plaintext into it without its lease"),
             format!("{not_ours}; nothing was written"),
             format!(
-                "locked acquire {resource}, write it, locked sops encrypt -i{types} {file}, locked release {resource}"
+                "`locked acquire {resource}`, write it, `locked sops encrypt -i{types} {file}`, `locked release {resource}`"
             ),
         ),
         ByHand::Removed => (
             format!("{file} is a SOPS file, and this would remove it without its lease"),
             format!("{not_ours}; nothing was written"),
-            format!("locked acquire {resource}, remove it, locked release {resource}"),
+            format!("`locked acquire {resource}`, remove it, `locked release {resource}`"),
         ),
     };
     Refusal { word: "REFUSED", what, why, retry: "yes, after the next step".to_owned(), next }
@@ -72,8 +72,13 @@ pub fn nameless(operation: &str, line: &str) -> Refusal {
         what: format!("what {operation} writes only run time knows, and nothing would take the lease on it then"),
         why: "called like this, no shim of locked stands in front of it; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: format!("{line} …, the rest of the command as it was"),
+        next: begun(line),
     }
+}
+
+/// What follows in the line may be a secret, and is not repeated.
+fn begun(line: &str) -> String {
+    format!("begin the command with `{line}`, the rest of it as it was")
 }
 
 /// The shell would open a SOPS file for a command, and which one only run time knows.
@@ -84,7 +89,7 @@ pub fn opened_blindly() -> Refusal {
         what: "the shell would write into a SOPS file whose name only run time knows".to_owned(),
         why: "a redirection is done before locked could take the lease; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: "name the file in the line itself, or let sops write it: locked sops encrypt --output FILE".to_owned(),
+        next: "name the file in the line itself, or let sops write it: `locked sops encrypt --output FILE`".to_owned(),
     }
 }
 
@@ -98,6 +103,6 @@ pub fn unseen(operation: &str, resources: &[Resource], line: &str) -> Refusal {
         what: format!("{operation} needs the lease {wanted}, and nothing would take it"),
         why: "called like this, no shim of locked stands in front of it; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: format!("{line} …, the rest of the command as it was"),
+        next: begun(line),
     }
 }

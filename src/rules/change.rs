@@ -214,10 +214,10 @@ pub enum Change {
     Groups,
     /// SOPS becomes plaintext in place: an open edit.
     DecryptInPlace,
-    /// Plaintext written to another file. A write only if that file is SOPS by content, bears a marker suffix, or a
-    /// creation rule names it; the plan looks.
+    /// Plaintext written to another file. A write only if that file is SOPS by content, may be open for an edit, bears a
+    /// marker suffix, or a creation rule names it; the plan looks.
     DecryptTo,
-    /// Some other program writes it. A write only if the file is SOPS by content; the plan looks.
+    /// Some other program writes it. A write only if the file is SOPS by content, or may be open for an edit; the plan looks.
     Other,
 }
 

@@ -118,9 +118,7 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         }
     }
     wants.left_alone = untrusted.leaves_alone(&wants);
-    if wants.claims.is_empty() {
-        wants.notes.extend(workflow.unknown(&line));
-    }
+    wants.notes.extend(workflow.unknown(&line, !wants.claims.is_empty()));
     // Words that only run time knows stand before the sub-command, or instead of it.
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
     let guessed = line.is_guessed || step.is_guessed;

@@ -34,6 +34,7 @@ mod words;
 mod xargs;
 mod zones;
 
+pub use crate::shell::Sourced;
 pub use apart::{Part, apart};
 pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
 pub use by_hand::by_hand;
@@ -72,6 +73,12 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
+    }
+    if unfolded.unread && !(class.writes.is_empty() && class.claims.is_empty()) {
+        class.notes.push(
+            "a file that the line reads in (`.`) could not be looked at: it is presumed to change nothing of this"
+                .to_owned(),
+        );
     }
     if class.operation.is_empty() {
         class.operation = step::shown(command.name);

@@ -16,7 +16,7 @@ use crate::plan;
 use crate::report;
 use crate::terms::{Resource, ResourceName};
 
-use super::{Context, NoSetting, env_of, hosts, settings, workflows};
+use super::{Context, NoSetting, env_of, hosts, settings, sourced, workflows};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
 /// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
@@ -32,7 +32,7 @@ pub fn classified(
     let book = match of_settings(context) {
         Ok(book) => book,
         Err(error) => {
-            let book = Book::new().asking_for_workflows(workflows::asked(context));
+            let book = looking(Book::new(), context);
             let mut class = classify(command, &book);
             let holds = !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty();
             if holds && super::bypass::asked(context).is_none() {
@@ -74,7 +74,7 @@ pub fn book_here(context: &Context) -> Result<Book, Exit> {
 pub fn names_here(context: &Context) -> Result<Book, Exit> {
     let settings = settings::settings_here(context)?;
     let book = Book::with(Tables::default(), hosts::named(&settings));
-    let book = book.asking_for_workflows(workflows::asked(context));
+    let book = looking(book, context);
     Ok(if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book })
 }
 
@@ -109,14 +109,19 @@ pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {
-        return Ok(Book::new().asking_for_workflows(workflows::asked(context)));
+        return Ok(looking(Book::new(), context));
     }
     let settings = settings::layers_here(context)?.settings(&settings::BUILT_IN)?;
     let tables = tables(&settings)?;
     let book = Book::with(tables, hosts::named(&settings)).with_packs(settings.words(Key::Packs));
-    let book = book.asking_for_workflows(workflows::asked(context));
+    let book = looking(book, context);
     let book = if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book };
     Ok(book.for_session(|| super::entry::session_names(context, &settings)))
+}
+
+/// With those who look at the files at hand.
+fn looking(book: Book, context: &Context) -> Book {
+    book.asking_for_workflows(workflows::asked(context)).asking_for_sources(sourced::asked())
 }
 
 /// The tables of all files in one, the strongest first.

@@ -74,7 +74,7 @@ fn checked(context: &Context, reason: &OsStr) -> Result<String, Exit> {
     reason.to_str().and_then(|text| said(text).ok()).ok_or_else(|| {
         let what = "LOCKED_BYPASS does not say why, on one line of at most 200 characters";
         context.account.because(what);
-        let next = "say it: LOCKED_BYPASS='the store moves today'; or unset LOCKED_BYPASS";
+        let next = "say why in LOCKED_BYPASS, or unset it";
         report::say(&report::misuse(what, next).to_string());
         Exit::Code(exit::USAGE)
     })

@@ -103,7 +103,7 @@ pub(super) fn run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words));
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words), None);
     let ends = spool::end_of(&decision, job.options.times.ttl);
     if let Err(why) = note(job, &words, &before, ends, receipts)
         && recorded.is_ok()
@@ -123,10 +123,9 @@ fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreE
     if let Some(refusal) = base::redirected(job, &mut before)? {
         return Ok(Err(refusal));
     }
-    let now_ms = job.context.clock.wall_ms();
     for (file, before) in job.plan.files.iter().zip(&mut before) {
         before.base = stale::base_of(job, &[], None, file, before);
-        files::keep_pre_image(&job.chain(file), before, now_ms).map_err(|error| base::no_copy(job, &error))?;
+        files::keep_pre_image(file, before, job).map_err(|error| base::no_copy(job, &error))?;
     }
     Ok(Ok(before))
 }

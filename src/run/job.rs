@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::canary::Arbiter;
+use crate::canary::{Arbiter, Verdict};
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::plan::{HoldPlan, PlannedFile};
-use crate::rules::{self, Canary};
+use crate::rules::{self, Canary, Change};
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
@@ -17,7 +17,7 @@ use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
 use super::later::Later;
-use super::{Before, Context, Options, files, receipt};
+use super::{Before, Context, Options, files, receipt, stale};
 
 /// The run.
 pub(super) struct Job<'a> {
@@ -62,37 +62,51 @@ impl Job<'_> {
         self.plan.files.iter().zip(before).map(|(file, before)| files::record(file, before)).collect()
     }
 
-    /// What the canary says of every file.
-    fn look(&self, before: &[Before]) -> Vec<Finding> {
+    /// What the canary says of every file, and the store where that can be asked.
+    fn look(&self, before: &[Before], mut store: Option<&mut dyn Store>) -> Vec<Finding> {
         let pairs = self.plan.files.iter().zip(before);
-        pairs.map(|(file, before)| self.look_at(file, before)).collect()
+        let look = |(file, before): (&PlannedFile, &Before)| {
+            let mut finding = self.look_at(file, before);
+            if let (Some(Verdict::Sound | Verdict::Unverified(_)), Some(store)) = (&finding.verdict, &mut store)
+                && let Ok(Some(fault)) = stale::undoes(self, file, before, &mut **store)
+            {
+                files::note_as_bad(file, self);
+                finding.verdict = Some(Verdict::Bad(fault));
+            }
+            finding
+        };
+        pairs.map(look).collect()
     }
 
     fn look_at(&self, file: &PlannedFile, before: &Before) -> Finding {
         let off = (self.plan.policy.canary == Canary::Off).then_some("its rule has no canary");
         if let Some(why) = Some("--no-canary").filter(|_| !self.options.canary).or(off) {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
-            let why = || crate::canary::Verdict::Unverified(why.to_owned());
+            let why = || Verdict::Unverified(why.to_owned());
             return files::finding(file, self, changed.then(why));
         }
         files::look(file, before, self)
     }
 
-    /// What the session's own earlier commands may have written on this host, and this command does not write.
+    /// What the session's own earlier commands may have written on this host: what this command does not write, and what they
+    /// have opened for an edit.
     pub(super) fn carried(&self, granted: &Granted) -> Vec<FileRecord> {
+        let opens = |record: &FileRecord| matches!(record.change, Some(Change::DecryptInPlace | Change::DecryptTo));
         let ours = |record: &FileRecord| self.plan.files.iter().any(|file| file.target.path == files::path_of(record));
         let here = granted.carried.iter().filter(|debt| debt.host == self.owner.host);
-        here.flat_map(|debt| debt.files.clone()).filter(|record| !ours(record)).collect()
+        here.flat_map(|debt| debt.files.clone()).filter(|record| opens(record) || !ours(record)).collect()
     }
 
-    /// Those of them that are plaintext: an edit that this command has nothing to do with is still open.
-    fn open_edits(&self, carried: &[FileRecord]) -> Vec<String> {
-        carried
-            .iter()
-            .map(files::path_of)
-            .filter(|path| files::is_plaintext(path))
-            .map(|path| files::quoted(&path))
-            .collect()
+    /// Those of them that are plaintext: such an edit is still open, whether this command had to do with it and did not end it,
+    /// or had not. What this command has left bad is no edit.
+    fn open_edits(&self, carried: &[FileRecord], findings: &[Finding]) -> Vec<String> {
+        let is_bad = |path: &PathBuf| {
+            let pairs = self.plan.files.iter().zip(findings);
+            pairs.into_iter().any(|(file, it)| file.target.path == *path && matches!(it.verdict, Some(Verdict::Bad(_))))
+        };
+        // Who only wrote into plaintext has opened nothing.
+        let opened = carried.iter().filter(|record| !record.open).map(files::path_of);
+        opened.filter(|path| files::is_plaintext(path) && !is_bad(path)).map(|path| files::quoted(&path)).collect()
     }
 
     pub(super) fn chain(&self, file: &PlannedFile) -> Chain {
@@ -104,17 +118,18 @@ impl Job<'_> {
         matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code))
     }
 
-    /// What becomes of the lease after this outcome, with the receipts of what was proven.
+    /// What becomes of the lease after this outcome, with the receipts of what was proven. `store`: where it can be asked.
     pub(super) fn decide(
         &self,
         outcome: Outcome,
         before: &[Before],
         carried: &[FileRecord],
         later: &Later,
+        store: Option<&mut dyn Store>,
     ) -> (Decision, Vec<Receipt>) {
-        let findings = self.look(before);
+        let findings = self.look(before, store);
         self.context.account.found(&findings);
-        let open = self.open_edits(carried);
+        let open = self.open_edits(carried, &findings);
         let succeeded = self.succeeded(outcome);
         let facts = Facts {
             outcome,

@@ -22,17 +22,20 @@ mod issue;
 mod job;
 mod keepers;
 mod keeping;
+mod known;
 mod later;
 mod litter;
 mod loose;
 mod on_lost;
 mod options;
+mod past;
 mod proof;
 mod read;
 mod receipt;
 mod recheck;
 mod setting;
 mod settings;
+mod sourced;
 mod spool;
 mod stack;
 mod stale;
@@ -57,8 +60,10 @@ pub use forced::answers as force_answers;
 pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
 pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
+pub use known::can_be_restored;
 pub use litter::sweep_all;
 pub use options::Options;
+pub use past::was_sops;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_here, store_of_files};
@@ -71,6 +76,7 @@ pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
+pub use workflows::workflow_file;
 
 use std::ffi::OsString;
 
@@ -236,14 +242,14 @@ fn names(
     if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
         let bytes = secret.as_encoded_bytes();
         if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
-            let what = "LOCKED_SECRET has what is no name of a secret";
-            return Err((what, "export LOCKED_SECRET=DATABASE_URL, the name without the value"));
+            let what = "LOCKED_SECRET has what is no name of a secret: it is the name alone, without the value";
+            return Err((what, "export LOCKED_SECRET=DATABASE_URL"));
         }
         named.push(ResourceName::of("rotation", bytes));
     }
     if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
-        let what = "this changes a secret, and the line does not say which";
-        return Err((what, "locked --secret NAME PROGRAM…, NAME as your people call the secret"));
+        let what = "this changes a secret, and the line does not say which; name it as your people call it";
+        return Err((what, "locked --secret NAME PROGRAM"));
     }
     Ok(named)
 }
@@ -265,6 +271,7 @@ pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> 
         stack_of: Box::new(stack::lookup(context)),
         book,
         stdin,
+        past: Box::new(past::AtHand::of(context)),
         is_late: Box::new(stack::clock()),
     }
 }

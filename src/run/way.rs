@@ -47,7 +47,7 @@ pub fn complete(mut setting: StoreSetting, tools: &Tools<'_>) -> Result<StoreSet
 fn from_sops(file: &Path, key: &str, tools: &Tools<'_>) -> Result<String, StoreError> {
     let shown = file.display();
     let no_way = |why: String, remedy: String| StoreError::NoWay { why, remedy };
-    let by_hand = || format!("sops decrypt --extract '[\"{key}\"]' {shown}");
+    let by_hand = || format!("see why by hand: `sops decrypt --extract '[\"{key}\"]' {shown}`");
     let Some(sops) = (tools.real)("sops") else {
         return Err(no_way(
             format!("its address is in {shown}, and there is no sops on PATH"),

@@ -66,7 +66,7 @@ impl ShimError {
             Self::NoName { .. } | Self::Ourselves => "locked shims install sops".to_owned(),
             Self::NoFolder { remedy, .. } => remedy.clone(),
             Self::Unfit { .. } => "name another folder: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
-            Self::NotOurs { path } => format!("see what it is: ls -ld {}", quoted(path)),
+            Self::NotOurs { path } => format!("ls -ld {}", quoted(path)),
             Self::NoLauncher => "call locked by its path".to_owned(),
             Self::Failed { path, .. } if path.starts_with(SYSTEM) && !rustix::process::geteuid().is_root() => {
                 // sudo does not look where a user installs for himself.
@@ -75,7 +75,7 @@ impl ShimError {
             }
             Self::Failed { path, .. } => match path.parent() {
                 Some(parent) => {
-                    format!("see who may write there: ls -ld {}; or name another folder: --dir DIR", quoted(parent))
+                    format!("see who may write there (`ls -ld {}`), or name another folder: --dir DIR", quoted(parent))
                 }
                 None => "name another folder: --dir DIR".to_owned(),
             },

@@ -75,6 +75,13 @@ impl Folder {
         &self.path
     }
 
+    /// Whose it is, where we are root by that user's sudo: none of root's own shells is to look for programs there.
+    #[must_use]
+    pub fn lent_by(&self) -> Option<String> {
+        let user = || self.account.name().unwrap_or_else(|| self.account.to_string());
+        self.account.is_foreign().then(user)
+    }
+
     /// Whether shims in it can be found by anybody: it must be something that PATH can name, and a directory if it is there.
     ///
     /// # Errors

@@ -159,6 +159,9 @@ pub struct FileRecord {
     /// are quarantined. Empty in records of before it was noted: then it may be any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resource>,
+    /// What was there before was no SOPS file, and the command was not to make one of it: plaintext is no fault of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
 }
 
 impl FileRecord {

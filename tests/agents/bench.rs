@@ -156,6 +156,7 @@ pub(super) fn denial(answer: &Value) -> String {
     let words = ["BLOCKED: ", "REFUSED: ", "QUARANTINED: "];
     assert!(words.iter().any(|word| why.starts_with(word)) && why.lines().count() <= 5, "{why}");
     assert!(why.contains("\nwhy:   ") && why.contains("\nretry: ") && why.contains("\nnext:  "), "{why}");
+    crate::world::next::each_is_one_thing(&why);
     for word in ["--force", "steal", "LOCKED_BYPASS"] {
         assert!(!why.contains(word), "it teaches to force: {why}");
     }

@@ -37,7 +37,7 @@ impl Agent<'_> {
         let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("a directory");
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("PATH"));
         let mut command: Command = self.bench.command("bash");
-        command.args(["-c", line]).env("PATH", path).env("LOCKED_WAIT", "10m");
+        command.args(["-c", line.trim_matches('`')]).env("PATH", path).env("LOCKED_WAIT", "10m");
         command.env("CLAUDE_CODE_SESSION_ID", uuid(self.number));
         ends(&mut command, 0)
     }
@@ -47,7 +47,8 @@ impl Agent<'_> {
         let mut line = line.to_owned();
         if let Some(why) = self.asks("Bash", &json!({"command": line})) {
             let next = Self::next(&why);
-            let (front, _) = next.split_once(" sops").expect("locked in front of sops");
+            let line_of_next = next.split('`').nth(1).expect("a line in backquotes");
+            let (front, _) = line_of_next.split_once(" sops").expect("locked in front of sops");
             line = format!("{front} {line}");
             assert_eq!(self.asks("Bash", &json!({"command": line})), None, "what was said is denied again: {line}");
         }

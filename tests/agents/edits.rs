@@ -46,7 +46,7 @@ fn a_new_file_is_written_under_its_lease_and_encrypted() {
         why.lines().last().and_then(|line| line.strip_prefix("next:  ")).expect("a step").split(", ").collect();
     let [acquire, "write it", encrypt, release] = steps.as_slice() else { panic!("{why}") };
     let run = |line: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
+        let words: Vec<&str> = line.trim_matches('`').split(' ').collect();
         assert_eq!(words[0], "locked");
         ends(bench.locked_by(1).args(&words[1..]), 0);
     };
@@ -176,7 +176,7 @@ fn a_file_of_another_repository_is_judged_by_that_ones_settings() {
     let edit = json!({"file_path": bench.path("secrets/x.yaml"), "new_string": "x"});
     let why = super::bench::denial(&ask("Edit", &edit));
     let root = bench.root().display().to_string();
-    assert!(why.contains(&format!("next:  cd {root} && locked sops set secrets/x.yaml ")), "{why}");
+    assert!(why.contains(&format!("next:  `cd {root} && locked sops set secrets/x.yaml ")), "{why}");
     // Each step can be pasted as it is, and after it the write is let through.
     let write = json!({"file_path": bench.path("secrets/new.yaml"), "content": "A: 1\n"});
     let why = super::bench::denial(&ask("Write", &write));
@@ -184,7 +184,9 @@ fn a_file_of_another_repository_is_judged_by_that_ones_settings() {
         why.lines().last().and_then(|line| line.strip_prefix("next:  ")).and_then(|next| next.split(", ").next());
     let locked = env!("CARGO_BIN_EXE_locked");
     let mut command = bench.command("sh");
-    command.args(["-c", &step.expect("a step").replace("&& locked", &format!("&& {locked}"))]).current_dir(&other);
+    command
+        .args(["-c", &step.expect("a step").trim_matches('`').replace("&& locked", &format!("&& {locked}"))])
+        .current_dir(&other);
     ends(command.env("CLAUDE_CODE_SESSION_ID", uuid(1)), 0);
     let mut call = bench.call(1, "PreToolUse", "Write", &write);
     call["cwd"] = json!(other);

@@ -29,7 +29,7 @@ fn a_write_whose_file_only_run_time_knows_is_not_let_through() {
     ] {
         let why = bench.denied(1, "Bash", &line(command));
         assert!(
-            why.contains(&format!("next:  {next} ")) && why.contains("the rest of the command"),
+            why.contains(&format!("next:  begin the command with `{next}")) && why.contains("the rest of it as it was"),
             "{command}: {why}"
         );
         assert!(!why.contains("hunter2") && !why.contains("%1A"), "{command}: {why}");
@@ -128,6 +128,10 @@ fn an_open_edit_is_nobody_elses() {
             bench.denied(2, "Write", &json!({"file_path": bench.path(file), "content": "x"})).contains("is held by")
         );
     }
+    // The directory with what is in it; and what no line names is not passed over for its own session either.
+    let why = bench.denied(2, "Bash", &line("rm -r plain"));
+    assert!(why.contains("next:  locked rm"), "{why}");
+    assert_eq!(bench.passes(2, "Bash", &line("locked rm -r plain")), "");
     for file in ["plain/z.yaml", "readme.md"] {
         assert_eq!(bench.passes(2, "Bash", &line(&format!("echo x > {file}"))), "");
         assert_eq!(bench.passes(2, "Write", &json!({"file_path": bench.path(file), "content": "x"})), "");
@@ -189,13 +193,16 @@ fn a_patch_is_a_patch_by_whatever_way_it_comes() {
 fn the_next_step_is_the_line_with_locked_in_front() {
     let bench = Bench::new();
     for (command, next) in [
-        ("ssh web-1 'systemctl restart app'", "locked ssh …"),
-        ("sops --config c set secrets/x.yaml '[\"A\"]' '\"hunter2\"'", "locked sops …"),
-        ("docker compose -p web up -d", "locked docker compose …"),
-        ("sudo docker compose up", "locked sudo …"),
+        ("ssh web-1 'systemctl restart app'", "locked ssh"),
+        ("sops --config c set secrets/x.yaml '[\"A\"]' '\"hunter2\"'", "locked sops"),
+        ("docker compose -p web up -d", "locked docker compose"),
+        ("sudo docker compose up", "locked sudo"),
     ] {
         let why = bench.denied(1, "Bash", &line(command));
-        assert!(why.contains(&format!("next:  {next}, the rest of the command as it was")), "{command}: {why}");
+        assert!(
+            why.contains(&format!("next:  begin the command with `{next}`, the rest of it as it was")),
+            "{command}: {why}"
+        );
         assert_eq!(bench.passes(1, "Bash", &line(&format!("locked {command}"))), "");
     }
 }
@@ -218,7 +225,7 @@ fn nobody_loses_a_key_to_a_variable_or_a_function() {
                     _ => format!("sops set secrets/x.yaml {write}"),
                 };
                 let why = bench.denied(number, "Bash", &line(&command));
-                assert!(why.contains("next:  locked sops set"), "{why}");
+                assert!(why.contains("next:  begin the command with `locked sops set"), "{why}");
                 // Nobody writes past it meanwhile.
                 for other in
                     ["echo x > secrets/x.yaml", "locked cat readme.md > secrets/x.yaml", "cp readme.md secrets/n.yaml"]

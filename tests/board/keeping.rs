@@ -175,7 +175,7 @@ fn where_nothing_lasts_it_is_refused_before_anything_is_held() {
     assert!(
         said.ends_with(
             "retry: no; without --keep-alive yes, and locked renew from time to time\n\
-             next:  put it in front of all the work: locked -r server:a -r server:b COMMAND\n"
+             next:  locked -r server:a -r server:b COMMAND\n"
         ),
         "{said}"
     );

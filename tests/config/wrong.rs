@@ -11,7 +11,7 @@ const WRONG: [(&str, &str, &str); 49] = [
     (
         "[[rule]]\nname = \"n\"\nresource = [\"a:b\", \"a:{1|hunter2}\"]",
         "3, column 12",
-        "expected file, slug, host, stack, key, path, stored or url",
+        "expected file, slug, host, stack, key, path, stored, url or arn",
     ),
     ("[[rule]]\nname = \"n\"\nresource = \"a:{0}\"", "3, column 12", "counted from 1"),
     ("[[rule]]\nname = \"n\"\nresource = 5", "3, column 12", "expected a text or a list of texts"),

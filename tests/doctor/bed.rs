@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::run::stage::{Stage, ends, in_front, silent, text};
 use crate::world::board::write_program;
+use crate::world::next::mixed;
 
 /// The tools that have shims.
 pub(crate) const TOOLS: [&str; 4] = ["sops", "docker", "docker-compose", "gh"];
@@ -136,6 +137,9 @@ pub(crate) fn findings(command: &mut Command) -> Vec<Value> {
     assert!(!said.contains("hunter2"), "{said}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let found = told["findings"].as_array().expect("findings").clone();
+    for remedy in found.iter().filter_map(|it| it["remedy"].as_str()) {
+        assert_eq!(mixed(remedy), None, "{remedy}");
+    }
     let is_wrong = |it: &Value| (it["level"] == "warning" || it["level"] == "fault") && it["fixed"] != true;
     let wrong = found.iter().any(is_wrong);
     assert_eq!(

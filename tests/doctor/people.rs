@@ -40,7 +40,7 @@ fn variables_that_do_nothing_or_were_left_set_are_found() {
         ("LOCKED_SESION", "hunter2", ("settings.variable-unknown", "warning", "LOCKED_SESSION")),
         ("LOKED_STORE", "hunter2", ("settings.variable-unknown", "warning", "LOCKED_STORE")),
         ("LOCKED_HEART_BEAT", "5s", ("settings.variable-unknown", "warning", "LOCKED_HEARTBEAT")),
-        ("LOCKED_FORCE", "1", ("settings.variable-idle", "warning", "type the option")),
+        ("LOCKED_FORCE", "1", ("settings.variable-idle", "warning", "unset LOCKED_FORCE")),
         ("LOCKED_TTL", "hunter2", ("settings.variable-value", "fault", "unset LOCKED_TTL")),
         ("LOCKED_STORE", "sqlite:/srv/l.db", ("settings.store-left-set", "note", "unset LOCKED_STORE")),
     ] {

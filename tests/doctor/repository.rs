@@ -38,14 +38,26 @@ fn files_that_are_plaintext_empty_broken_or_unknown_are_found() {
     };
     wanted(&found, ("files.plaintext", "fault", "locked sops encrypt -i "));
     assert!(named("files.plaintext").starts_with("secrets/other.env.sops is tracked and plaintext"), "{found:#?}");
-    wanted(&found, ("files.empty", "fault", "locked restore empty.sops.yaml"));
-    wanted(&found, ("files.plaintext-by-rule", "warning", "path_regex"));
+    // New and never filled: there is nothing to come back to.
+    wanted(&found, ("files.empty", "fault", "git rm --cached empty.sops.yaml"));
+    let by_rule = wanted(&found, ("files.plaintext-by-rule", "warning", "locked sops encrypt -i vault/app.env"));
+    assert!(by_rule["why"].as_str().expect("text").contains("path_regex"), "{by_rule}");
     assert!(named("files.plaintext-by-rule").starts_with("vault/app.env is"), "{found:#?}");
     wanted(&found, ("files.broken", "fault", "locked restore "));
     let broken = named("files.broken");
     assert!(broken.contains("cut.sops.yaml") && broken.contains("swapped.sops.json"), "{broken}");
     let told = format!("{found:?}");
     assert!(!told.contains("README") && !told.contains("old.enc"), "{told}");
+}
+
+/// What HEAD has can be brought back, also where no copy was kept.
+#[test]
+fn a_file_that_was_emptied_is_restored() {
+    let bed = Bed::new();
+    fs::write(bed.stage.file(), "").expect("emptied");
+    let found = bed.findings(&["files"], &[]);
+    let empty = wanted(&found, ("files.empty", "fault", "locked restore "));
+    assert_eq!(empty["remedy"], format!("locked restore {FILE}"));
 }
 
 #[test]
@@ -57,7 +69,7 @@ fn a_version_that_no_lease_knows_is_found() {
     let mut set = bed.stage.world.sops();
     set.arg("set").args(crate::run::stage::DOTENV).args([FILE, "[\"SECOND\"]", "\"hunter2\""]);
     ends(&mut set, 0);
-    bed.finds(&[], ("files.changed-outside", "warning", "then: locked adopt secrets/monitoring.env.sops"));
+    bed.finds(&[], ("files.changed-outside", "warning", "then `locked adopt secrets/monitoring.env.sops"));
 }
 
 #[test]
@@ -81,7 +93,7 @@ fn ways_around_are_found_in_git_in_variables_and_in_scripts() {
             "package.json, line 1, calls /usr/bin/docker, past its shim",
         ]
     );
-    wanted(&found, ("around.script", "warning", "or locked before it"));
+    wanted(&found, ("around.script", "warning", "or `locked` before it"));
     let of_git: Vec<_> = found.iter().filter(|it| it["id"] == "around.git").collect();
     assert_eq!(of_git.len(), 2, "ssh has no shim: {found:#?}");
     assert!(
@@ -122,7 +134,7 @@ fn hooks_where_git_does_not_look_are_no_hooks() {
         bed.stage.world.git(&bed.work(), &["config", scope, "core.hooksPath", "/nowhere/hooks"]);
         let found = bed.finds(&[], ("hooks.elsewhere", "warning", "git config core.hooksPath "));
         let remedy = found["remedy"].as_str().expect("text");
-        let (_, line) = remedy.split_once("alone: ").expect("a line");
+        let line = remedy.rsplit('`').nth(1).expect("a line");
         ends(bed.stage.world.command("sh").args(["-c", line]).current_dir(bed.work()), 0);
         bed.finds(&[], ("hooks.works", "ok", ""));
         bed.stage.world.git(&bed.work(), &["config", "--local", "--unset", "core.hooksPath"]);

@@ -44,7 +44,7 @@ fn a_server_is_healthy_for_a_client_and_what_a_role_lacks_or_has_too_much_is_fou
         drop(cluster::Desk::at(&there).expect("a connection").sql(sql).expect("done"));
     };
     psql("grant update on locked.leases to doctor_hasty");
-    wanted(&see("doctor_hasty"), ("store.writes", "warning", "locked store init takes back"));
+    wanted(&see("doctor_hasty"), ("store.writes", "warning", "`locked store init` takes back"));
     wanted(&see("worker"), ("store.granted", "fault", "locked store init"));
     psql("drop index locked.lease_live");
     wanted(&see("worker"), ("store.schema", "fault", "locked store init"));

@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::run::stage::text;
+use crate::world::apart::this_test;
 use crate::world::board::install;
+use crate::world::ends::left_out;
 
 use super::bed::{Bed, findings, wanted, wrong};
 
@@ -24,7 +26,7 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     assert!(bed.findings(&["shims"], &[]).iter().all(|it| it["level"] == "ok"));
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/bin/true", shim("docker")).expect("foreign");
-    let other = bed.finds(&[], ("shims.other", "warning", "look at what they are, then: mv "));
+    let other = bed.finds(&[], ("shims.other", "warning", "mv "));
     assert_eq!(other["fixable"], false, "what is not ours is left to a person");
     fs::remove_file(shim("docker")).expect("gone");
     symlink("/opt/gone/docker", shim("docker")).expect("foreign");
@@ -68,7 +70,7 @@ fn the_line_to_type_mends_what_was_found() {
             let one =
                 wanted(&findings(&mut asked()), (id, if *id == "shims.dangling" { "fault" } else { "warning" }, ""));
             let remedy = one["remedy"].as_str().expect("a remedy");
-            let line = remedy.rsplit(": ").next().expect("a line");
+            let line = remedy;
             let mut typed = asked();
             let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
             let mut shell = bed.stage.world.command("sh");
@@ -139,7 +141,7 @@ fn wherever_the_shims_are_passed_by_is_found() {
     let healthy = bed.findings(&["path"], &[]);
     assert!(wrong(&healthy).is_empty(), "{healthy:#?}");
     wanted(&healthy, ("path.cron", "note", "at the head of the crontab"));
-    wanted(&healthy, ("path.script", "note", "write locked before the command"));
+    wanted(&healthy, ("path.script", "note", "write `locked` before the command"));
 
     let path = std::env::var("PATH").expect("PATH");
     let behind = format!("{path}:{}", bed.shims().display());
@@ -206,12 +208,43 @@ fn sudo_is_asked_without_a_password_and_believed() {
         findings(command.env("PATH", bed.path_with("sudo", body)))
     };
     let strict = "[ \"$1\" = -n ] || exec sleep 600; shift; PATH=/usr/sbin:/usr/bin:/bin exec \"$@\"";
-    wanted(&with(strict), ("path.sudo", "note", "/locked sops …, or add the folder to secure_path"));
+    wanted(&with(strict), ("path.sudo", "note", "/locked` before the command, or add the folder to secure_path"));
     let asks = with("echo 'sudo: a password is required' >&2; exit 1");
     let untold = wanted(&asks, ("path.sudo", "note", "sudo sh -c"));
     assert!(untold["what"].as_str().expect("text").starts_with("sudo did not say"), "{untold}");
     let keeps = with("shift; exec \"$@\"");
     assert!(keeps.iter().all(|it| it["id"] != "path.sudo"), "{keeps:#?}");
+}
+
+/// `sudo -i` leaves who called it in the environment, and is a login shell of root's: that the user's folder is not on its PATH
+/// is as it should be.
+#[test]
+fn root_s_login_shell_by_sudo_is_not_told_of_the_user_s_folder() {
+    if !rustix::process::geteuid().is_root() {
+        return left_out(this_test!(), "this user is not root");
+    }
+    let bed = Bed::new();
+    let data = bed.stage.world.root().join("data/locked");
+    std::fs::create_dir_all(&data).expect("directory");
+    symlink(bed.shims(), data.join("shims")).expect("the user's folder");
+    for file in [".profile", ".bashrc"] {
+        std::fs::write(bed.home().join(file), "").expect("start file");
+    }
+    let asked = |variables: &[(&str, &str)]| {
+        let mut command = bed.doctor(&["path", "--json"]);
+        command.env_remove("LOCKED_SHIMS_DIR").env("XDG_DATA_HOME", bed.stage.world.root().join("data"));
+        findings(command.env("PATH", "/usr/bin:/bin").envs(variables.iter().copied()))
+    };
+    let named = |found: &[serde_json::Value]| format!("{found:?}").contains("data/locked/shims");
+    let by_sudo = asked(&[("SUDO_UID", "65534"), ("SUDO_GID", "65534")]);
+    if !std::path::Path::new("/usr/local/lib/locked/shims").is_dir() {
+        assert!(wrong(&by_sudo).is_empty() && !named(&by_sudo), "{by_sudo:#?}");
+        wanted(&by_sudo, ("path.lent", "note", "shims install --system"));
+    }
+    // Root's own folder is another matter.
+    let own = asked(&[]);
+    assert!(named(&own), "{own:#?}");
+    wanted(&own, ("path.login", "warning", "at the end of ~/.profile"));
 }
 
 #[test]
@@ -225,7 +258,7 @@ fn a_job_of_cron_that_passes_the_shims_by_is_found() {
     };
     let passed = wanted(
         &with("# jobs\n0 5 * * * cd /srv && cat secrets"),
-        ("path.crontab", "warning", "write locked cat there"),
+        ("path.crontab", "warning", "write `locked cat` there"),
     );
     assert!(passed["what"].as_str().expect("text").starts_with("line 2 of the crontab calls cat"), "{passed}");
     let shims = bed.shims().display().to_string();

@@ -25,7 +25,7 @@ fn a_store_that_cannot_be_had_is_found_and_its_address_not_shown() {
     wanted(&plain, ("store.tls", "warning", "sslmode=verify-full"));
     bed.stage.world.git(&bed.work(), &["config", "core.pager", "cat"]);
     fs::write(bed.work().join(".locked.toml"), "store = { url_env = \"NO_SUCH_URL\" }\n").expect("settings");
-    bed.finds(&[], ("store.setting", "fault", "export NO_SUCH_URL=postgres://"));
+    bed.finds(&[], ("store.setting", "fault", "set NO_SUCH_URL to the store's address, postgres://"));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn leases_that_nobody_works_under_are_found() {
     let older = "update leases set renewed_at = renewed_at - 7200000 where name = 'server:forgotten'";
     bed.stage.world.database().execute(older, []).expect("two hours older");
     let found = bed.findings(&["leases"], &[]);
-    wanted(&found, ("leases.kept", "warning", "in that session: locked release server:forgotten"));
+    wanted(&found, ("leases.kept", "warning", "in that session `locked release server:forgotten`"));
     wanted(&found, ("leases.expired", "warning", "locked status server:expired"));
     wanted(&found, ("leases.quarantined", "fault", "locked restore secrets/monitoring.env.sops"));
     let told = format!("{found:?}");

@@ -20,7 +20,7 @@ fn a_sops_that_is_old_strange_slow_or_missing_is_found() {
         ("tools.version", "ok", ""),
     );
     let hangs = with("exec sleep 600");
-    wanted(&hangs, ("tools.hangs", "fault", "see what it waits for"));
+    wanted(&hangs, ("tools.hangs", "fault", "--version` waits for"));
     let none = findings(bed.doctor(&["tools", "--json"]).env("PATH", alone(&bed, "other", "exit 0")));
     let none = wanted(&none, ("tools.missing", "fault", "install sops 3.9 or newer"));
     assert!(none["what"].as_str().expect("text").contains("the real sops is not on PATH"), "a shim is none: {none}");

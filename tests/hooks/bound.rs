@@ -81,6 +81,19 @@ fn the_next_step_fits_the_working_tree() {
     yard.is(&["commit", "-q", "--allow-empty", "-m", "x"], None);
 }
 
+/// A file that is new and was never filled has no version to come back to; one that was emptied has.
+#[test]
+fn an_empty_file_is_restored_only_where_there_is_something_to_restore() {
+    let yard = Yard::new();
+    yard.write("secrets/new.env", b"");
+    yard.git(&["add", "secrets/new.env"]);
+    yard.is(&["commit", "-qm", "x"], Some("next:  git rm --cached secrets/new.env\n"));
+    yard.git(&["rm", "-q", "--cached", "secrets/new.env"]);
+    yard.write(FILE, b"");
+    yard.git(&["add", FILE]);
+    yard.is(&["commit", "-qm", "x"], Some("next:  locked restore secrets/a.env && git add secrets/a.env\n"));
+}
+
 #[test]
 fn what_came_from_one_remote_is_pushed_to_another_without_receipts() {
     let yard = Yard::new();

@@ -199,6 +199,34 @@ fn shims_come_and_go_with_the_installation() {
     assert!(shims.join("sops").exists(), "that of another installation");
 }
 
+/// Hooks that call what is gone would stop their agent at every step. What else stands in its settings is as before, byte for
+/// byte; hooks of another installation stay.
+#[test]
+fn hooks_of_agents_go_with_what_they_call() {
+    for by_another in [false, true] {
+        let world = World::new();
+        let home = home(&world);
+        let settings = home.join(".claude/settings.json");
+        fs::create_dir_all(settings.parent().expect("parent")).expect("directory");
+        fs::write(&settings, "{\n  \"model\": \"opus\"\n}\n").expect("settings");
+        let before = tree(&home);
+        says(&mut install(&world, &["--binary", env!("CARGO_BIN_EXE_locked")]), 0);
+        let placed = home.join(".local/bin/locked");
+        let caller = if by_another { env!("CARGO_BIN_EXE_locked").into() } else { placed.clone() };
+        ends(world.command(&caller).args(["agents", "install", "claude"]).env("PATH", "/usr/bin:/bin"), 0);
+        let text = fs::read_to_string(&settings).expect("settings");
+        assert!(text.contains(&format!("{} agents check", caller.display())), "{text}");
+        let said = says(&mut uninstall(&world), 0);
+        assert_eq!(said.contains("agents' hooks: "), !by_another, "{said}");
+        if by_another {
+            assert_eq!(fs::read_to_string(&settings).expect("settings"), text);
+            assert!(!placed.exists());
+        } else {
+            assert_eq!(tree(&home), before, "{said}");
+        }
+    }
+}
+
 /// The help is the head of the script, and names every option that the script knows; so does its counterpart for Windows.
 #[test]
 fn both_installers_have_the_same_options_and_tell_them() {

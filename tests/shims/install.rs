@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::world::apart::this_test;
 use crate::world::board::{install as copy, json, write_program};
-use crate::world::ends::{ends, says, text};
+use crate::world::ends::{ends, left_out, says, text};
 
 use super::{LOCKED, Place, names};
 
@@ -197,7 +199,10 @@ fn a_place_that_cannot_be_had_is_said() {
     let refused = says(&mut place.shims(&["install", "--dir", &folder, "tool"]), 78);
     assert!(refused.contains("a file stands in its way"), "{refused}");
     let refused = says(&mut place.shims(&["install", "--dir", "/proc/locked/shims", "tool"]), 78);
-    assert!(refused.contains("/proc/locked/shims cannot be made: ") && refused.contains("ls -ld /proc"), "{refused}");
+    assert!(
+        refused.contains("/proc/locked/shims cannot be made: ") && refused.contains("`ls -ld /proc/locked`"),
+        "{refused}"
+    );
 }
 
 /// A folder that no PATH can name, or that is none, is refused by whoever would have people put it there, and nothing is made.
@@ -254,7 +259,7 @@ fn what_stands_in_the_way_is_told_with_a_line_that_helps() {
     let nothing = says(&mut place.shims(&["install", "--dir", &folder, "three"]), 78);
     assert!(nothing.contains("; no shim was made\n"), "{nothing}");
     let left = says(&mut place.shims(&["remove", "--dir", &folder, "three", "one"]), 78);
-    assert!(left.contains("removed: one") && left.contains("next:  see what it is: ls -ld '"), "{left}");
+    assert!(left.contains("removed: one") && left.contains("next:  ls -ld '"), "{left}");
 }
 
 /// Where the program itself stands, it stays: moved aside it would be behind no shim.
@@ -320,6 +325,51 @@ fn a_name_may_have_what_names_have() {
         let list = said(&place, &["list"], &["shims", "real"]);
         assert!(list.contains("first"), "{list}");
     }
+}
+
+/// Whoever may not write where a system's shims are is told the line for who may; sudo does not look where a user installs.
+#[test]
+fn a_system_s_shims_are_not_for_an_ordinary_user_to_make() {
+    if Path::new("/usr/local/lib/locked/shims").exists() {
+        return left_out(this_test!(), "this machine has shims of a system");
+    }
+    let user: u32 = if rustix::process::geteuid().is_root() { 65_534 } else { rustix::process::geteuid().as_raw() };
+    // Where anybody may start it.
+    let place = tempfile::tempdir().expect("place");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("mode");
+    let binary = place.path().join("locked");
+    copy(LOCKED, &binary, "0755");
+    let mut command = std::process::Command::new(&binary);
+    command.args(["shims", "install", "--system", "tool"]).current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
+    if rustix::process::geteuid().is_root() {
+        command.uid(user).gid(user);
+    }
+    let refused = says(&mut command, 78);
+    assert!(refused.contains("/usr/local/lib/locked/shims cannot be made: Permission denied"), "{refused}");
+    let next = format!("next:  sudo {} shims install --system\n", binary.display());
+    assert!(refused.ends_with(&next) && refused.lines().count() == 4, "{refused}");
+    assert!(!Path::new("/usr/local/lib/locked").exists(), "nothing is half made");
+}
+
+/// Another folder than the ready one is looked at by its name, from where one stands.
+#[test]
+fn the_shims_of_a_folder_that_is_named_are_listed() {
+    let place = bare();
+    said(&place, &["install", "tool"], &["real"]);
+    let other = place.directory("work/other shims");
+    said(&place, &["install", "--dir", "other shims", "gh"], &["real"]);
+    assert_eq!((names(&other), names(&place.at("shims"))), (vec!["gh".to_owned()], vec!["tool".to_owned()]));
+    let of = |words: &[&str]| -> Vec<String> {
+        let listed = said(&place, &[&["list"], words].concat(), &["shims", "work/other shims", "real"]);
+        listed.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert_eq!(of(&["--dir", "other shims"]), ["gh first -"]);
+    assert_eq!(of(&[]), [format!("tool first {}", place.at("real/tool").display())]);
+    let listed: Value = json(&mut place.shims(&["list", "--json", "--dir", "other shims"]));
+    assert_eq!(listed[0]["path"], other.join("gh").to_str().expect("UTF-8"));
+    let none = said(&place, &["list", "--dir", "none"], &["real"]);
+    assert!(none.starts_with("no shims in ") && none.ends_with("/work/none\n"), "{none}");
+    says(&mut place.shims(&["list", "--dir", "x", "--system"]), 64);
 }
 
 /// For programs, byte for byte.

@@ -20,6 +20,7 @@ pub(crate) fn ends(command: &mut Command, status: i32) -> Output {
     let output = command.output().expect("it runs");
     drop(watched);
     assert_eq!(output.status.code(), Some(status), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    super::next::each_is_one_thing(&text(&output.stderr));
     output
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod board;
 pub(crate) mod cluster;
 pub(crate) mod ends;
 pub(crate) mod held;
+pub(crate) mod next;
 pub(crate) mod pooler;
 pub(crate) mod processes;
 pub(crate) mod relay;

@@ -53,7 +53,7 @@ impl Wrong {
         let (what, why, next) = match self {
             Self::Failed(error) => {
                 let directory = file.parent().map(shown).unwrap_or_default();
-                let next = format!("see who may write there: ls -ld {directory}");
+                let next = format!("ls -ld {directory}");
                 (format!("{} cannot be written: {error}", shown(file)), "nothing else was done", next)
             }
             Self::InTheWay(what) => (

@@ -159,7 +159,10 @@ fn of_target(error: &StoreError) -> Exit {
         what: format!("the store to move to: {error}"),
         why: "nothing was changed in either".to_owned(),
         retry: "yes, after the next step".to_owned(),
-        next: error.remedy(),
+        // Typed as it is, it would set up the store that is in use.
+        next: Some(error.remedy())
+            .filter(|next| next != "locked store init")
+            .unwrap_or_else(|| "LOCKED_STORE=URL locked store init".to_owned()),
     };
     // What was typed names no store: that is no matter of settings.
     refuse(&refusal, if error.is_of_the_setting() { exit::USAGE } else { exit::UNREACHABLE })

@@ -8,6 +8,8 @@ use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 use serde::Deserialize;
 
+use super::built_in;
+
 /// Larger ones are refused when they are read, by the number of their parts.
 const LARGEST: u64 = 40_000;
 
@@ -32,6 +34,10 @@ impl TryFrom<String> for Expression {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
+        // To look at one takes longer than all else that is done before a read, and at our own a test has looked.
+        if built_in::has_expression(&text) {
+            return Ok(Self { text, built: OnceCell::new() });
+        }
         let read = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&text).map_err(|error| {
             let why = error.to_string();
             let line = why.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -32,3 +32,35 @@ fn every_division_can_be_read_and_is_about_its_programs_alone() {
         }
     }
 }
+
+/// What is read on the way of every command says what is printed. `LOCKED_BLESS=1` writes it anew from the TOML.
+#[test]
+fn the_quick_form_of_each_division_says_the_same() {
+    let place = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules/built_in");
+    let mut written = 0;
+    for entry in std::fs::read_dir(&place).expect("tables") {
+        let path = entry.expect("entry").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let table: toml::Table = toml::from_str(&std::fs::read_to_string(&path).expect("tables")).expect("TOML");
+        let quick = serde_json::to_string(&table).expect("JSON") + "\n";
+        let beside = place.join("quick").join(path.file_name().expect("name")).with_extension("json");
+        if std::env::var_os("LOCKED_BLESS").is_some() {
+            std::fs::write(&beside, &quick).expect("written");
+        }
+        let found = std::fs::read_to_string(&beside).unwrap_or_default();
+        assert!(found == quick, "{} is not what the TOML says: LOCKED_BLESS=1 cargo test quick_form", beside.display());
+        written += 1;
+    }
+    assert_eq!(written, built_in::DIVISIONS.len(), "each division has a file of its own");
+    for (at, division) in built_in::DIVISIONS.iter().enumerate() {
+        let text = Tables::read(division.text).expect("TOML");
+        assert_eq!(Book::new().tables(at), &text, "{:?}", division.programs);
+        assert_ne!(text, Tables::default(), "{:?}", division.programs);
+        let expressions = |rule: &Rule| [rule.matches.clone(), rule.text.clone(), rule.sql.clone()].concat();
+        for expression in text.rule.iter().flat_map(expressions) {
+            assert!(expression.is_built(), "{expression:?}");
+        }
+    }
+}

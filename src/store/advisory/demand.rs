@@ -32,6 +32,6 @@ pub fn refused(what: &str) -> StoreError {
         why: format!(
             "the advisory store has locks and no table (no tokens, receipts, history, queue or keep), and {what} needs one"
         ),
-        remedy: "use the ledger: take advisory out of the store's setting, after locked store init".to_owned(),
+        remedy: "use the ledger: take advisory out of the store's setting, after `locked store init`".to_owned(),
     }
 }

@@ -142,21 +142,25 @@ fn spoken(said: &DbError, user: &str) -> StoreError {
             refused(message, "check user and password of the store's address, and the server's pg_hba.conf")
         }
         "3D000" => refused(message, "name an existing database in the store's address"),
-        "3F000" | "42P01" | "42883" => refused(
-            format!("the database has no schema of locked, or an older one: {message}"),
-            "run locked store init",
+        "3F000" => refused(format!("the database has no schema of locked: {message}"), "locked store init"),
+        "42P01" | "42883" => refused(
+            format!("the schema of locked in the database is of an older version: {message}"),
+            "locked store init",
         ),
         "42501" => refused(
             message,
             &format!(
-                "let somebody who may do it run: grant locked_client to {user}; for locked store init, prune, epoch and move, come as an owner of the database who may create roles"
+                "let somebody who may do it say `grant locked_client to {user}` on the server; for `locked store init`, `prune`, `epoch` and `move`, come as an owner of the database who may create roles"
             ),
         ),
         "25006" => refused(
             format!("it is a standby or read-only: {message}"),
             "point the store's address at the primary (target_session_attrs=read-write)",
         ),
-        "25001" => refused(message, &format!("alter role {user} set default_transaction_isolation = 'read committed'")),
+        "25001" => refused(
+            message,
+            &format!("say `alter role {user} set default_transaction_isolation = 'read committed'` on the server"),
+        ),
         "40001" | "40P01" | "55P03" => StoreError::Contended(with_code),
         "57014" => StoreError::Contended(format!("{message}; the server stopped it (statement_timeout?)")),
         "55000" => refused(message, "point the store's address there"),

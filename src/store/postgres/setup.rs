@@ -39,7 +39,7 @@ pub enum Difference {
 impl std::fmt::Display for Difference {
     /// What it is, and the next step.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mend = "run locked store init";
+        let mend = "locked store init";
         match self {
             Self::Absent => write!(f, "the database has no schema of locked: {mend}"),
             Self::Version(version) => {
@@ -52,14 +52,11 @@ impl std::fmt::Display for Difference {
             }
             Self::Lacks(what) => write!(f, "the schema lacks its {what}: {mend}"),
             Self::Granted(right) => {
-                write!(
-                    f,
-                    "somebody may write or read the tables directly, past the functions ({right}): {mend}, which takes that back"
-                )
+                write!(f, "somebody may write or read the tables directly, past the functions ({right}): {mend}")
             }
             Self::Altered(how) => write!(
                 f,
-                "the tables are not those that this program makes, {}: compare them with locked store print-sql, and put them right",
+                "the tables are not those that this program makes, {}: compare them with `locked store print-sql`, and put them right",
                 how.replacen(": ", " ", 1)
             ),
         }

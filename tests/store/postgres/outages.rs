@@ -154,7 +154,7 @@ fn each_refusal_of_a_server_has_its_cause_and_its_remedy_and_never_a_password() 
     let mut down = Config::new();
     down.host_path("/nonexistent").user("worker").password("hunter2").dbname("postgres");
     let cases: [(Config, &Schema, &str, &str); 7] = [
-        (config("worker"), &absent, "no schema of locked", "locked store init"),
+        (config("worker"), &absent, "has no schema of locked: ", "locked store init"),
         (config("nobody"), lab.schema(), "nobody", "user and password"),
         (nowhere, lab.schema(), "nowhere", "existing database"),
         (config("outsider"), lab.schema(), "permission denied", "grant locked_client to outsider"),

@@ -128,20 +128,20 @@ impl ViaError {
             Self::NoClient { .. } => "install the OpenSSH client".to_owned(),
             Self::Socket => "name the server's host as the machine between knows it (host=127.0.0.1)".to_owned(),
             Self::UnknownKey { bastion, .. } => {
-                format!("log in once by hand (ssh {bastion}), and compare the key with what its administrator says")
+                format!("log in once by hand (`ssh {bastion}`), and compare the key with what its administrator says")
             }
             Self::ChangedKey { bastion, .. } => {
                 format!("ask the administrator of {bastion} whether its key was changed; do not go on if it was not")
             }
             Self::Login { .. } => {
-                "load your key (ssh-add), or name it in ~/.ssh/config: nothing can be asked here".to_owned()
+                "load your key (`ssh-add`), or name it in ~/.ssh/config: nothing can be asked here".to_owned()
             }
             Self::Forbidden { .. } => "let its sshd forward there (AllowTcpForwarding, PermitOpen)".to_owned(),
             Self::Beyond { .. } => "check host and port as the machine between sees them".to_owned(),
             Self::Unreachable { .. } | Self::Silent { .. } => {
                 "check the name in `via`, and whether ssh reaches it by hand".to_owned()
             }
-            Self::Other { bastion, .. } => format!("try by hand: ssh {bastion}"),
+            Self::Other { bastion, .. } => format!("try by hand: `ssh {bastion}`"),
         }
     }
 
