@@ -35,10 +35,10 @@ fn literals(source: &str) -> Vec<Literal> {
             at += rest.find('\n').unwrap_or(rest.len());
         } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
             at += 3;
-        } else if rest.starts_with("r#\"") {
-            at += 3 + rest[3..].find("\"#").expect("its end") + 2;
-        } else if rest.starts_with('"') {
-            let (said, length) = read(&rest[1..]);
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            at += 3 + raw.find("\"#").expect("its end") + 2;
+        } else if let Some(quoted) = rest.strip_prefix('"') {
+            let (said, length) = read(quoted);
             found.push(Literal { start: at, end: at + 1 + length, said });
             at += 1 + length;
         } else {
