@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::terms::{Digest, Scope};
 
+mod meant;
+
+pub use meant::Known;
+
 /// How many proven copies a chain keeps.
 const PROVEN_KEPT: usize = 5;
 /// How many pre-images a chain keeps.
@@ -63,8 +67,7 @@ impl Chain {
     #[must_use]
     pub fn of(copies: &Path, scope: &Scope, key: &str, path: &Path) -> Self {
         let name = Digest::of(format!("{scope}\0{key}").as_bytes());
-        let place = Digest::of(path.as_os_str().as_encoded_bytes());
-        Self { directory: copies.join(&name.as_str()[..32]), place: place.as_str()[..8].to_owned() }
+        Self { directory: copies.join(&name.as_str()[..32]), place: place_of(path) }
     }
 
     /// Keeps this content, durably, as the newest copy: the last in a chain is always what the file held last. A
@@ -197,6 +200,11 @@ impl Chain {
         }
         Ok(())
     }
+}
+
+/// What stands for a path in the names of what is kept.
+fn place_of(path: &Path) -> String {
+    Digest::of(path.as_os_str().as_encoded_bytes()).as_str()[..8].to_owned()
 }
 
 /// A file of the chain: a copy, or without quality a content that was found bad.

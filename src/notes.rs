@@ -9,13 +9,17 @@
 //! plaintext and encrypts it a second time must not undo what another session has written between.
 #![forbid(unsafe_code)]
 
+mod paper;
+
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::state::StateDir;
 use crate::terms::{Digest, SessionId};
+
+pub use paper::leave;
+use paper::{name_of, named, put};
 
 /// After that long a note is swept away: 30 days. Until then it is a base, however old: plaintext that lay for days is the one
 /// that most likely is of an older version.
@@ -67,56 +71,6 @@ pub struct Notes {
     directory: PathBuf,
     now_ms: i64,
     state: StateDir,
-}
-
-/// Leaves a note: this session has read this version of the file, and its plaintext went there. Whatever goes wrong is
-/// passed over; it must not be heard of by who only reads.
-pub fn leave(
-    state: &StateDir,
-    session: SessionId,
-    file: &Path,
-    plaintext: Option<&Path>,
-    version: &Digest,
-    now_ms: i64,
-    how: How,
-) {
-    let nowhere = if how == How::Run { "x" } else { "-" };
-    let plaintext = plaintext.map_or_else(|| nowhere.to_owned(), named);
-    let name = name_of(&named(file), &plaintext, session);
-    put(state, &name, &format!("{version} {now_ms} {}\n", how.letter()));
-}
-
-fn name_of(file: &str, plaintext: &str, session: SessionId) -> String {
-    format!("{file}.{plaintext}.{}", session.whole().replace('-', ""))
-}
-
-fn put(state: &StateDir, name: &str, text: &str) {
-    let _as_owner = state.as_owner();
-    let path = state.path().join(PLACE).join(name);
-    let _best_effort = write(&path, text).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            state.below(PLACE).map_err(|_| error)?;
-            write(&path, text)
-        }
-        _ => Err(error),
-    });
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    // Only the first line counts. Who empties a file first has the file system write it out when it is closed, and waits.
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)?.write_all(text.as_bytes())
-}
-
-/// A path in the name of a note.
-fn named(path: &Path) -> String {
-    Digest::of(path.as_os_str().as_encoded_bytes()).as_str()[..32].to_owned()
 }
 
 impl Note {
@@ -229,56 +183,4 @@ impl Notes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_left_is_found_by_file_and_by_plaintext_and_goes_on_to_what_was_made_of_it() {
-        let place = tempfile::tempdir().expect("place");
-        let env = |name: &str| (name == "LOCKED_STATE_DIR").then(|| place.path().join("state").into_os_string());
-        let state = StateDir::open(&env).expect("state");
-        let session = |number: u128| SessionId(uuid::Uuid::from_u128(number));
-        let digest = |text: &str| Digest::of(text.as_bytes());
-        let [file, other, plain] = ["/r/a.sops", "/r/b.sops", "/tmp/a"].map(Path::new);
-        leave(&state, session(1), file, Some(plain), &digest("1"), 1_000, How::Read);
-        leave(&state, session(1), file, Some(plain), &digest("2"), 2_000, How::Read);
-        leave(&state, session(2), file, None, &digest("1"), 3_000, How::Read);
-        leave(&state, session(2), other, None, &digest("3"), 3_000, How::Read);
-        fs::write(state.path().join(PLACE).join("nonsense"), "x").expect("written");
-        let seen = |notes: Vec<Note>| {
-            let mut seen: Vec<_> = notes.into_iter().map(|note| (note.session, note.version)).collect();
-            seen.sort();
-            seen
-        };
-        let now = Notes::of(&state, 10_000);
-        assert_eq!(seen(now.of_file(file)), [(session(1), digest("2")), (session(2), digest("1"))]);
-        assert_eq!(seen(now.of_plaintext(plain)), [(session(1), digest("2"))], "the newest, once");
-        assert_eq!(seen(now.of_plaintext(file)), []);
-        let note = &now.of_plaintext(plain)[0];
-        assert!(note.is_of(file) && !note.is_of(other));
-        let apart = Path::new("/tmp/b");
-        now.carry(note, apart);
-        assert_eq!(seen(now.of_plaintext(plain)), [(session(1), digest("2"))], "it stays where it is, too");
-        assert_eq!(seen(now.of_plaintext(apart)), [(session(1), digest("2"))]);
-        // What was encrypted aside has been put over the file: so is what it came from.
-        now.made(session(1), file, Some(apart), &digest("4"));
-        assert_eq!(seen(now.of_plaintext(plain)), [(session(1), digest("4"))]);
-        assert_eq!(seen(now.of_plaintext(apart)), [(session(1), digest("4"))]);
-        assert!(now.of_plaintext(plain).iter().all(|note| note.how == How::Made));
-        // A reading again is one; a program that was run with it takes nothing from what was read.
-        leave(&state, session(1), file, Some(plain), &digest("5"), 11_000, How::Read);
-        leave(&state, session(2), file, None, &digest("6"), 11_000, How::Run);
-        let mut of_two = now.of_file(file);
-        of_two.retain(|note| note.session == session(2));
-        assert_eq!(seen(of_two), {
-            let mut both = [(session(2), digest("1")), (session(2), digest("6"))];
-            both.sort();
-            both
-        });
-        // However old it is, it is a base.
-        let later = Notes::of(&state, 11_000 + 20 * 24 * 60 * 60 * 1000);
-        assert_eq!(seen(later.of_plaintext(plain)), [(session(1), digest("5"))]);
-        now.sweep();
-        assert_eq!(seen(now.of_file(other)).len(), 1, "fresh files stay");
-    }
-}
+mod tests;

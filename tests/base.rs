@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod adopting;
+mod beside;
 mod clones;
+mod filters;
+mod forgotten;
 mod kept;
 mod notes;
 mod odd;
 mod open_edit;
+mod plain;
 mod playbook;
 mod replaced;
 mod table;

@@ -11,5 +11,6 @@ mod keeping;
 mod kept;
 mod odd;
 mod pages;
+mod powershell;
 mod sessions;
 mod words;

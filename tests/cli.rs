@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod by_hand;
 mod cases;
+pub(crate) mod documented;
 mod generated;
 mod help;
 mod manual;

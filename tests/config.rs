@@ -7,6 +7,7 @@ mod layered;
 mod rules;
 mod schema;
 mod shimmed;
+mod strangers;
 mod trust;
 mod wrong;
 

@@ -11,4 +11,5 @@ mod meaning;
 mod pooler;
 mod reach;
 mod secrecy;
+mod verbs;
 mod words;

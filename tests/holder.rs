@@ -143,6 +143,29 @@ fn two_agents_of_one_script_are_two_sessions() {
     assert_ne!(said[0].id, said[2].id);
 }
 
+/// A tool call's shell put it into the background and has ended: what is left of it could be any agent's, also where
+/// something above the agents takes it in (a subreaper), so it is nobody's. python3 stands above the agents.
+#[test]
+fn what_an_ended_shell_left_is_no_agent_s_and_two_agents_share_none() {
+    let above = "import ctypes, os, sys\n\
+                 if sys.argv[1] == 'takes-in': ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n\
+                 for _ in range(2):\n  os.fork() or os.execvp('perl', ['perl', '-e', sys.argv[2]])\n\
+                 try:\n  while True: os.wait()\nexcept ChildProcessError: pass\n";
+    // The subshell has the shell's number in `$$`, and the agent has waited for the shell.
+    let left = r#""bash", "-c", q((while kill -0 $$ 2>/dev/null; do sleep 0.01; done; $ME; :) & )"#;
+    for (above_it, apart) in
+        [("takes-in", r#""setsid", "-w", "#), ("leaves-it", r#""setsid", "-w", "#), ("leaves-it", "")]
+    {
+        let agent = format!(r#"system({apart}{left}); system("bash", "-c", '$ME; :')"#);
+        let place = Place::new();
+        let said = said(place.command("setsid").args(["-w", "python3", "-c", above, above_it, &agent]));
+        let (agents, left): (Vec<_>, Vec<_>) = said.iter().cloned().partition(|it| it.explicit);
+        assert_eq!((agents.len(), left.len()), (2, 2), "{above_it} {apart}: {said:#?}");
+        assert!(agents.iter().all(|it| it.source.contains("perl")), "{said:#?}");
+        assert_eq!(distinct(&said), 4, "{above_it} {apart}: {said:#?}");
+    }
+}
+
 #[test]
 fn sixteen_first_calls_at_once_agree() {
     let said = Place::new().perl(

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use locked::naming::{Local, Namer};
 use locked::plan::{self, HoldPlan, Plan};
 use locked::rules::{Book, Command, Stale, Tables, classify};
+use locked::terms::ResourceName;
 use serde::Deserialize;
 
 use crate::world::World;
+use crate::world::ends::{ends, says, so};
 
 /// One line of `tests/cases/zones.jsonl` and `rotation.jsonl`. Paths are relative to the repository of the case.
 #[derive(Debug, Deserialize)]
@@ -110,6 +112,10 @@ impl Stage {
     }
 
     fn answer(&self, argv: &[String], cwd: &str, stdin: Option<&str>) -> Answer {
+        self.with(argv, cwd, stdin, &[])
+    }
+
+    fn with(&self, argv: &[String], cwd: &str, stdin: Option<&str>, by_hand: &[ResourceName]) -> Answer {
         let (program, args) = argv.split_first().expect("a program");
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         let cwd = if cwd.is_empty() { self.root.clone() } else { self.root.join(cwd) };
@@ -123,9 +129,10 @@ impl Stage {
             stack_of: Box::new(|_, _| None),
             book: &self.book,
             stdin: stdin.map(|name| self.root.join(name)),
+            past: Box::new(()),
             is_late: Box::new(|| false),
         };
-        let plan = plan::draw(class, &[], &cwd, &world, &mut Namer::new(Local::Peek, &env)).expect("a plan");
+        let plan = plan::draw(class, by_hand, &cwd, &world, &mut Namer::new(Local::Peek, &env)).expect("a plan");
         Answer { asks, plan }
     }
 
@@ -300,6 +307,46 @@ fn several_zones_are_taken_in_the_order_of_their_bytes_and_only_those_that_ask_a
     assert_eq!(scopes.len(), 2, "the server is everybody's, the zones are the repository's: {scopes:?}");
     let ready = Tables::read(&example()).expect("the example");
     assert!(ready.zone.iter().all(|zone| zone.stale == Stale::Ask), "nobody clears another's zone by himself");
+}
+
+/// A person may have taken it by hand, with `-r`, `acquire` or `steal`: it is theirs until somebody says that they are gone.
+#[test]
+fn a_zone_that_asks_asks_also_where_it_was_named_by_hand() {
+    for world in World::both("zones_by_hand") {
+        let home = world.root().join("settings");
+        std::fs::create_dir_all(home.join("locked")).expect("directory");
+        let settings = "zone = [{ name = \"Z\", paths = [\"b.md\"], stale = \"ask\" }]";
+        std::fs::write(home.join("locked/config.toml"), settings).expect("settings");
+        let locked = |session, words: &[&str]| {
+            let mut command = world.locked_as(session);
+            command.current_dir(world.work()).env("XDG_CONFIG_HOME", &home).args(words);
+            command
+        };
+        let by_steal = ["steal", "zone:Z", "--ttl", "1s", "--reason", "gone", "--approved-by", "Maria"];
+        let taken = [(1, &["acquire", "zone:Z", "--ttl", "1s"][..]), (2, &by_steal)];
+        for (session, words) in taken {
+            ends(&mut locked(session, words), 0);
+            so("it runs out", || world.status()[0]["state"] == "expired");
+            for others in [&["-n", "tee", "b.md"][..], &["-n", "-r", "zone:Z", "true"], &["acquire", "-n", "zone:Z"]] {
+                let said = says(&mut locked(3, others), 75);
+                assert!(said.contains("when a person has said that it is stale"), "{others:?}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_zone_of_r_asks_as_one_of_a_rule_does() {
+    let settings =
+        "zone = [{ name = \"A\", commands = [\"x *\"], stale = \"ask\" }, { name = \"B\", commands = [\"x *\"] }]";
+    let stage = Stage::new(settings, &[], &[]);
+    let by_hand = ["zone:A", "zone:B", "zone:C"].map(|name| ResourceName::parse(name.as_bytes()).expect("a name"));
+    for (line, ask) in [(&["true"][..], &["zone:A"][..]), (&["x", "y"], &["zone:A"])] {
+        let argv: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
+        let Plan::Hold(plan) = stage.with(&argv, "", None, &by_hand).plan else { panic!("{line:?} holds nothing") };
+        let found: Vec<_> = plan.ask.iter().map(|resource| resource.name.to_string()).collect();
+        assert_eq!(found, ask, "{line:?}");
+    }
 }
 
 #[test]

@@ -1535,25 +1535,30 @@ begin
 end $body$;
 
 -- A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. An
--- expired row that nobody took goes on. By a session with tokens: somebody keeps its hold alive, and that is no sign of it.
+-- expired row that nobody took goes on. By a session what a command left kept has the TTL of the hold that it was: the beats
+-- are the hold's. With tokens: somebody keeps its hold alive, and that is no sign of it.
 create or replace function "locked".renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
 language plpgsql volatile as $body$
 declare
   h record;
   in_its_name boolean;
+  by_session boolean := session is not null;
 begin
   select * into h from "locked".hold(grant_id, key, session, resources);
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
-  in_its_name := session is not null and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
+  in_its_name := by_session and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
   update "locked".leases l
      set renewed_at = case when in_its_name then l.renewed_at else h.t end,
          expires_at = case when l.expires_at is null then null
-                           when l.state = 'kept' then greatest(l.expires_at, h.t + "locked".span(l.ttl_ms))
-                           else h.t + "locked".span(l.ttl_ms) end
-   where l.id in (select x.id from unnest(h.live) x);
-  return jsonb_build_object('answer', 'renewed', 'lasts_ms', (select min(l.ttl_ms) from unnest(h.live) l));
+                           when l.state = 'kept' then greatest(l.expires_at, h.t + "locked".span(w.lasts))
+                           else h.t + "locked".span(w.lasts) end
+    from (select x.id, case when by_session then coalesce(x.hold_ttl_ms, x.ttl_ms) else x.ttl_ms end as lasts
+            from unnest(h.live) x) w
+   where l.id = w.id;
+  return jsonb_build_object('answer', 'renewed', 'lasts_ms', (
+    select min(case when by_session then coalesce(x.hold_ttl_ms, x.ttl_ms) else x.ttl_ms end) from unnest(h.live) x));
 end $body$;
 
 -- Replaces the record of files; with it the debt to predecessors is paid, but not what the session's own earlier
@@ -1681,7 +1686,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
       operation, rule, within_grant, live_device, live_inode, files, remote, gone, ask))
 $body$;
 
--- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
+-- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that, kept among them.
 create or replace function "locked".go_on(of_name text, of_scope text, of_token bigint, of_grant uuid, key text) returns jsonb
 language sql volatile as $body$
   with renewed as (
@@ -1689,7 +1694,7 @@ language sql volatile as $body$
        set renewed_at = t, expires_at = case when l.expires_at is not null then t + l.ttl_ms * interval '1 millisecond' end
       from "locked".clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
-       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex') and l.state <> 'remote' and not l.revoked
+       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex') and l.state in ('held', 'quarantined') and not l.revoked
     returning l.ttl_ms)
   select jsonb_build_object('answer', 'renewed', 'lasts_ms', r.ttl_ms) from renewed r
 $body$;
@@ -2007,7 +2012,8 @@ create or replace view "locked".history as
 
 create or replace view "locked".waiting as
   select r.scope, r.name as resource, k.id as place, k.holder, k.refreshed_at,
-         k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent
+         k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent,
+         k.since
     from "locked".tickets k join "locked".ticket_resources r on r.ticket = k.id;
 
 create or replace view "locked".chain as
@@ -2287,7 +2293,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
   t timestamptz := "locked".clock();
 begin
-  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'resources', (
+  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'since', "locked".ms(k.since), 'resources', (
         select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'scope', r.scope) order by r.name, r.scope), '[]')
           from "locked".ticket_resources r where r.ticket = k.id)) order by k.id), '[]')
     from "locked".tickets k where k.refreshed_at + k.silence_ms * interval '1 millisecond' >= t);

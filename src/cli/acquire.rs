@@ -69,7 +69,8 @@ pub(super) fn request(
     })?;
     let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
     let (owner, within) = (world.owner(operation), run::within(world.context));
-    Ok(Request::without_a_command(key, owner, claim, resources, &times, within))
+    let ask = run::asking(world.context, &resources)?;
+    Ok(Request { ask, ..Request::without_a_command(key, owner, claim, resources, &times, within) })
 }
 
 /// The grant, or a refusal that says who is in the way.

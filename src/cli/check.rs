@@ -21,8 +21,10 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
     let named = verb.issue.clone().or_else(|| options.issue.clone());
     // The issue as it is known when the store has said nothing yet.
     let mut issue = named.clone();
+    let mut about = verb.resources.clone();
     let exit = World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
+        about = resources.iter().map(|resource| resource.name.clone()).collect();
         super::session::hear(world.store.as_mut(), world.session.id);
         if verb.token.is_some() && resources.len() > 1 {
             let misuse = report::misuse("a token is that of one resource", "locked check KIND:NAME --token N");
@@ -60,7 +62,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
         Ok(answer(verb.json, &json!({"ours": names(&resources), "tokens": tokens, "issue": issue}), None))
     });
     if verb.comment {
-        comment(context, issue.as_ref(), &verb.resources, exit);
+        comment(context, issue.as_ref(), &about, exit);
     }
     exit
 }

@@ -115,7 +115,7 @@ fn nothing_lasts(verb: &Acquire, named: bool) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: format!("{} cannot be kept alive from here", wanted.join(" ")),
-        why: "above this command are only shells and launchers, up to cron, sshd, a terminal or the first process: none of \
+        why: "above this command are only shells and launchers, up to cron, sshd, a terminal or what took it in: none of \
               them is known to outlive it, and to end with the work; in front of all the work none is needed"
             .to_owned(),
         retry: match named {

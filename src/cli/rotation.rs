@@ -24,7 +24,9 @@ pub(super) fn with_declared(context: &Context, resources: Vec<Resource>) -> Resu
     let rotations = run::rotations_here(context)?;
     let (env, said) = (env_of(context), run::said_scope(context));
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
-    let declared = plan::declared(&resources, &rotations, &context.invocation.cwd, &mut namer)
+    let cwd = &context.invocation.cwd;
+    let file_of = |name: &str| run::workflow_file(context, cwd, name);
+    let declared = plan::declared(&resources, &rotations, cwd, &file_of, &mut namer)
         .map_err(|error| run::refuse_unnamed(&error))?;
     for note in declared.notes.iter().filter(|_| context.voice >= Voice::Ready) {
         report::say(&format!("locked: {note}"));

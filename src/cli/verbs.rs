@@ -148,7 +148,7 @@ pub struct Explain {
 }
 
 /// `locked status`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Status {
     /// Only these resources (any scope)
     #[arg(value_name = "KIND:NAME", value_parser = name())]
@@ -162,6 +162,9 @@ pub struct Status {
     /// Only what was left to a person (release --as human-action) and is not done
     #[arg(long, conflicts_with_all = ["watch", "stalled", "ping", "format"])]
     pub duties: bool,
+    /// Only who stands in line, for what and behind whom, also for what nobody holds
+    #[arg(long, conflicts_with_all = ["watch", "stalled", "duties", "ping", "format"])]
+    pub waiting: bool,
     /// Leave a word for who holds this resource, which its session is told at its next command (repeatable)
     #[arg(long, value_name = "KIND:NAME", value_parser = name(), conflicts_with_all = ["watch", "stalled", "format", "resources"])]
     pub ping: Vec<ResourceName>,
@@ -174,6 +177,14 @@ pub struct Status {
     /// As JSON; with --watch one line for each change
     #[arg(long)]
     pub json: bool,
+}
+
+impl Status {
+    /// As JSON, by either spelling.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.json || self.format.as_deref() == Some("json")
+    }
 }
 
 /// `locked history`.

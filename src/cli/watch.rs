@@ -10,7 +10,7 @@ use crate::run::Context;
 use crate::store::StoreError;
 
 use super::out;
-use super::status::{Place, Seen, look, objects, rows};
+use super::status::{Board, Place};
 use super::verbs::Status;
 use super::world::down;
 
@@ -28,7 +28,7 @@ pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
     let redraws = out::is_terminal() && !verb.json;
     let mut before: Option<String> = None;
     loop {
-        let looked = look(context, verb, &place, store.as_mut());
+        let looked = Board::look(context, verb, &place, store.as_mut());
         match looked {
             // Who begins with a store that does not answer is told so; later it may come back.
             Err(error) if before.is_none() => return down(&error),
@@ -48,17 +48,17 @@ pub(super) fn watch(context: &Context, verb: &Status) -> Exit {
 }
 
 /// What decides whether it is news, and what is shown.
-fn block(looked: &Result<Vec<Seen>, StoreError>, context: &Context, verb: &Status, redraws: bool) -> (String, String) {
+fn block(looked: &Result<Board, StoreError>, context: &Context, verb: &Status, redraws: bool) -> (String, String) {
     let now = clock_time(crate::clock::Clock::wall_ms(context.clock.as_ref()));
     match looked {
-        Ok(seen) => {
-            let essence = seen.iter().map(essence).collect::<Vec<_>>().join("\n");
+        Ok(board) => {
+            let rows = || board.rows(&verb.resources);
             let text = match verb.json {
-                true => format!("{}\n", objects(seen, context)),
-                false if redraws => format!("{REDRAW}{now}\n{}\n", rows(seen)),
-                false => format!("{now}\n{}\n\n", rows(seen)),
+                true => format!("{}\n", board.objects(context)),
+                false if redraws => format!("{REDRAW}{now}\n{}\n", rows()),
+                false => format!("{now}\n{}\n\n", rows()),
             };
-            (essence, text)
+            (board.essence(verb), text)
         }
         Err(error) => {
             let text = match verb.json {
@@ -69,21 +69,6 @@ fn block(looked: &Result<Vec<Seen>, StoreError>, context: &Context, verb: &Statu
             (format!("down: {error}"), text)
         }
     }
-}
-
-/// All of a lease but how much time it has left: that changes by itself.
-fn essence(Seen { lease, alive, .. }: &Seen) -> String {
-    format!(
-        "{} {} {} {} {} {} {} {:?}",
-        lease.resource.scope,
-        lease.resource.name,
-        lease.token.0,
-        lease.state.as_str(),
-        alive,
-        lease.waiters,
-        lease.takeable,
-        lease.reason
-    )
 }
 
 #[expect(clippy::disallowed_methods, reason = "a look each second; no store tells everybody what changed")]

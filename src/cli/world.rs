@@ -8,8 +8,9 @@ use crate::config::{Settings, StoreSetting};
 use crate::exit::{self, Exit};
 use crate::holder::Session;
 use crate::naming::{Local, Namer, NamingError};
-use crate::plan;
+use crate::plan::Hand;
 use crate::report;
+use crate::rules::Book;
 use crate::run::{self, Context, Keepers, env_of};
 use crate::state::StateDir;
 use crate::store::{LeaseView, Owner, Store, StoreError};
@@ -92,17 +93,25 @@ pub(super) fn scoped(context: &Context, names: &[ResourceName], local: Local) ->
     let env = env_of(context);
     let said = run::said_scope(context);
     let mut namer = Namer::new(local, &env).heeding(&said);
+    // Only these have other names in the settings.
+    let is_named_there = names.iter().any(|name| ["server", "workflow"].contains(&name.kind()));
+    let book = if is_named_there { run::names_here(context)? } else { Book::new() };
+    let hand = Hand { cwd: &context.invocation.cwd, book: &book, env: &env };
     let mut resources = Vec::new();
     for name in names {
-        let scope = plan::scope_of(name, &context.invocation.cwd, &mut namer).map_err(|error| match error {
+        resources.push(hand.resource(name, &mut namer).map_err(|error| match error {
             NamingError::Settings { .. } => run::refuse_unnamed(&error),
             _ => refuse(&report::misuse(&error.to_string(), "check the repository"), exit::CONFIG),
-        })?;
-        resources.push(Resource { name: name.clone(), scope });
+        })?);
     }
     resources.sort();
     resources.dedup();
     Ok(resources)
+}
+
+/// The same names as others have them, for a look at what is there in any scope.
+pub(super) fn meant(context: &Context, names: &[ResourceName]) -> Result<Vec<ResourceName>, Exit> {
+    Ok(scoped(context, names, Local::Peek)?.into_iter().map(|resource| resource.name).collect())
 }
 
 /// The state directory and the store of the repository around the working directory. What stands in the way has been said.

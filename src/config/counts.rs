@@ -88,6 +88,11 @@ pub(super) fn what_counts(readings: &[Reading], built_in: &BuiltIn<'_>) -> Resul
         for entry in &reading.file.entries {
             value(&mut counted, reading, entry);
         }
+    }
+    // What nobody vouches for is held against all that counts, also where that is said behind it.
+    let (untrusted, vouched): (Vec<_>, Vec<_>) =
+        readings.iter().partition(|reading| reading.standing == Standing::Untrusted);
+    for reading in vouched.into_iter().chain(untrusted) {
         let below = counted.tables.len();
         for head in &reading.file.tables {
             tables::table(&mut counted, reading, head, below, built_in);

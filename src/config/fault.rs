@@ -9,6 +9,9 @@ pub(super) fn fault(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return unknown_key(rest);
     }
+    if let Some(rest) = message.strip_prefix("missing field ") {
+        return missing(rest.trim_matches('`'));
+    }
     for (opening, what) in [
         ("invalid type: ", "a value of the wrong type"),
         ("invalid value: ", "a value of the wrong form"),
@@ -21,6 +24,25 @@ pub(super) fn fault(message: &str) -> String {
         }
     }
     message.lines().next().filter(|line| !line.is_empty()).unwrap_or("it is no TOML").to_owned()
+}
+
+/// Keys without which a table says nothing, with what is expected there.
+const NEEDED: [(&str, &str); 8] = [
+    ("name", "a text, for example name = \"deploy\""),
+    ("program", "a text or a list of texts, for example program = \"deployctl\""),
+    ("paths", "a list of globs, for example paths = [\"docs/**\"]"),
+    ("files", "a text with one gap, for example files = \"{last}\""),
+    ("path", "a text or a list of texts, for example path = \"compose up\""),
+    ("secret", "a text, for example secret = \"API_KEY\""),
+    ("file", "the path of a SOPS file, for example file = \"secrets/store.yaml\""),
+    ("key", "the name of a value in that file, for example key = \"url\""),
+];
+
+/// A key that is not there. Its name is the reader's own.
+fn missing(key: &str) -> String {
+    let needed = NEEDED.iter().find(|(name, _)| *name == key);
+    let expected = needed.map(|(_, expected)| format!(", expected {expected}")).unwrap_or_default();
+    format!("the key \"{key}\" is missing{expected}")
 }
 
 /// What the reader expects, in words of TOML.
@@ -74,7 +96,8 @@ mod tests {
                 "an unknown word, expected \"deny\" or \"local\"",
             ),
             ("invalid type: string \"hunter2\", expected struct Store", "a value of the wrong type, expected a table"),
-            ("missing field `key`", "missing field `key`"),
+            ("missing field `name`", "the key \"name\" is missing, expected a text, for example name = \"deploy\""),
+            ("missing field `other`", "the key \"other\" is missing"),
             ("", "it is no TOML"),
         ] {
             assert_eq!(fault(message), told);

@@ -110,6 +110,10 @@ pub(super) struct Head {
     pub(super) canary: Vec<String>,
     /// It follows what it sets off.
     pub(super) follows: bool,
+    /// What a `[[rule]]` holds, as it is written.
+    pub(super) holds: Vec<String>,
+    /// The command lines that enter a `[[zone]]`, as they are written.
+    pub(super) commands: Vec<String>,
 }
 
 impl File {

@@ -90,3 +90,20 @@ fn what_root_keeps_in_the_directory_of_a_user_is_the_users() {
         assert_eq!(fs::metadata(entry.path.parent().expect("folder")).expect("folder").uid(), 4242);
     }
 }
+
+#[test]
+fn what_is_to_be_sops_is_known_before_there_is_a_copy_and_only_at_its_place() {
+    let (directory, one) = chain();
+    let other = Chain::of(directory.path(), &Scope::global(), "secrets/x.env.sops", Path::new("/other/x"));
+    let known = |path: &str| Known::of(directory.path()).may_have(Path::new(path));
+    assert!(!one.is_known_here() && !known("/one/x"));
+    one.mean(1).expect("noted");
+    assert!(one.is_known_here() && known("/one/x"));
+    assert!(!other.is_known_here() && !known("/other/x"));
+    other.keep(b"one", Quality::Proven, 2).expect("kept");
+    assert!(other.is_known_here() && known("/other/x"));
+    // It is no copy, and is noted once.
+    one.mean(3).expect("noted");
+    assert_eq!((kept(&one).len(), one.entries().expect("entries").len()), (1, 1));
+    assert_eq!(fs::read_dir(&one.directory).expect("chain").count(), 2);
+}

@@ -45,10 +45,15 @@ impl Repository {
     /// # Errors
     /// When git cannot be started or fails.
     pub fn history(&self, file: &Path, env: Environment<'_>) -> Result<History, GitError> {
+        self.history_in(file, &["--all"], env)
+    }
+
+    /// The same in these revisions.
+    pub(super) fn history_in(&self, file: &Path, which: &[&str], env: Environment<'_>) -> Result<History, GitError> {
         let mut history = History::default();
         let Some(inside) = self.inside(file) else { return Ok(history) };
-        let options = ["--all", "--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-color"];
-        let args = options.iter().chain(&["--no-show-signature", "-z", "--format=%x01%H", COMMITS, "--"]);
+        let options = ["--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-color"];
+        let args = which.iter().chain(&options).chain(&["--no-show-signature", "-z", "--format=%x01%H", COMMITS, "--"]);
         let args = args.map(OsString::from).chain([literally(inside)]);
         let told = self.ask(env, "log", args, NEED)?;
         let mut commit = None;
@@ -212,13 +217,13 @@ impl Repository {
         Ok(Standing { blob, merges })
     }
 
-    /// The name that git would give this content of a file when it stores it: with its line ends converted as attributes and
-    /// settings have it. Only content with CRLF needs git for that.
+    /// The name that git would give this content of a file when it stores it: with its line ends converted, and filtered, as
+    /// attributes and settings have it. Only content with CRLF, and files that a filter may be for, need git for that.
     ///
     /// # Errors
     /// When the configuration is unreadable or broken.
     pub fn stored_as(&self, file: &Path, content: &[u8], env: Environment<'_>) -> Result<String, GitError> {
-        if !content.windows(2).any(|pair| pair == b"\r\n") {
+        if !content.windows(2).any(|pair| pair == b"\r\n") && !self.may_convert(file, env) {
             return self.blob_id(content);
         }
         let of_file = || {

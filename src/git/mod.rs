@@ -6,6 +6,7 @@
 //! `GIT_CEILING_DIRECTORIES` are not consulted: one file must not change its repository with the caller's environment.
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod config;
 mod discover;
 mod head;
@@ -13,9 +14,11 @@ mod history;
 mod include;
 mod object;
 mod origin;
+mod reflog;
 mod spawn;
 mod tracked;
 mod tree;
+mod uncommitted;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,6 +27,7 @@ pub use history::{History, Standing};
 pub use object::ObjectFormat;
 pub(crate) use spawn::{only_reading, real_git};
 pub use tracked::{Tracked, settings};
+pub use uncommitted::{Incoming, Uncommitted};
 
 /// Looks a variable up in the environment of the command that is named.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;

@@ -33,6 +33,9 @@ pub(super) fn find_above(processes: &dyn Processes, pid: u32) -> Found {
     let Some(mut top) = way.next() else { return Found::Nothing };
     let mut person = None;
     for process in way {
+        if was_taken_in(&top, &process) {
+            break;
+        }
         match role(&process) {
             Role::Actor => return Found::Anchor(process),
             Role::Host => break,
@@ -47,6 +50,15 @@ pub(super) fn find_above(processes: &dyn Processes, pid: u32) -> Found {
         top = process;
     }
     person.map_or(Found::Top(top), Found::Anchor)
+}
+
+/// Whether the parent only took the process in when its own had ended (a subreaper, prctl(2)). A process in a session that
+/// it does not lead was started by one in that session; a parent in another is a stranger. It may be the agent whose tool it
+/// was, or what stands over sixteen of them, and nothing that is left tells which: process group, session, terminal and
+/// control group are those of all that one script starts, a pipe's other end may be a script's that reads from all of
+/// them, and the agent may have ended too. So it names nobody. (Within one session the two cannot be told apart.)
+fn was_taken_in(process: &Process, parent: &Process) -> bool {
+    process.session != parent.session && process.session != process.pid
 }
 
 /// Whether we or an ancestor have a terminal.
@@ -119,6 +131,20 @@ mod tests {
         assert!(matches!(find(&machine), Found::Top(process) if process.pid == 20));
         machine.processes.get_mut(&10).expect("claude").started = 2000;
         assert!(matches!(find(&machine), Found::Anchor(process) if process.pid == 10), "the same tick is fine");
+    }
+
+    #[test]
+    fn who_took_in_an_orphan_is_a_stranger() {
+        let with = |session: u32| {
+            let mut machine = Machine::chain(&["systemd", "python3", "sh", "locked"]);
+            for pid in [20, 30] {
+                machine.processes.get_mut(&pid).expect("it").session = session;
+            }
+            find(&machine)
+        };
+        assert!(matches!(with(15), Found::Top(process) if process.pid == 20), "its leader has ended");
+        assert!(matches!(with(20), Found::Anchor(process) if process.pid == 10), "it leads: its parent started it");
+        assert!(matches!(with(1), Found::Anchor(process) if process.pid == 10), "one session");
     }
 
     #[test]

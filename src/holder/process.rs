@@ -82,6 +82,8 @@ pub(super) mod fake {
             let interactive = text.starts_with("i:");
             let text = text.trim_start_matches("i:").trim_end_matches(['*', '+']);
             let (program, script) = text.split_once(' ').map_or((text, None), |(p, s)| (p, Some(s.to_owned())));
+            // A session is inherited.
+            let inherited = self.processes.get(&parent).map_or(1, |parent| parent.session);
             let process = Process {
                 pid,
                 parent,
@@ -90,7 +92,7 @@ pub(super) mod fake {
                 script,
                 interactive,
                 started: u64::from(pid) * 100,
-                session: if leads { pid } else { 1 },
+                session: if leads { pid } else { inherited },
                 group: pid,
                 terminal,
             };

@@ -32,7 +32,7 @@ impl Source {
             }
             Self::Unanchored => {
                 "no variable names a session, and above this command are only shells and launchers, up to cron, sshd, a \
-                 terminal or the first process"
+                 terminal, the first process, or what took it in when its own shell had ended"
             }
         }
     }

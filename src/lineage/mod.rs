@@ -81,9 +81,9 @@ pub enum Whereabouts {
     Ahead(Way),
     /// On other branches only: one of them.
     Elsewhere(String),
-    /// Its writer's place can be looked at from here, and neither that nor any ref has it.
+    /// Its writer's place can be looked at from here, neither that nor any ref has it, and it was pushed to nobody.
     Nowhere,
-    /// Its writer's place cannot be looked at, and no ref here has it.
+    /// Its writer's place cannot be looked at, or cannot tell whether it was pushed; and no ref here has it.
     OutOfSight {
         /// It was written on this branch, its upstream or the default branch, or nobody knows on which.
         ours: bool,
@@ -112,11 +112,15 @@ pub enum Way {
     },
     /// Fetching, and taking the file out of this: nothing is lost with the file that lies here.
     FetchAndCheckout {
-        /// The remote.
+        /// The remote, or the place of a clone.
         remote: String,
+        /// The branch, where the remote's own setting does not name it.
+        branch: Option<String>,
         /// The ref after the fetch.
         from: String,
     },
+    /// Other files have uncommitted work: git puts that aside for this merge or pull, and brings it back.
+    PastOthers(Box<Self>),
     /// What lies here is committed nowhere: committing it, and then this.
     CommitHere(Box<Self>),
     /// What lies here is plaintext, which may hold an edit: putting it aside, and then this.

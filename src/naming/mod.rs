@@ -9,6 +9,7 @@
 //! machines (NFS).
 #![forbid(unsafe_code)]
 
+mod by_hand;
 mod creation;
 mod go_regex;
 mod inode;

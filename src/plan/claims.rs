@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{places, sending};
+use super::{Past, places, sending};
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
 use crate::rules::{Book, Claim, Compose, Engine, Said, Set, Wanted, is_known};
@@ -28,6 +28,8 @@ pub struct World<'a> {
     pub book: &'a Book,
     /// The regular file that is the standard input of the command, if it is one.
     pub stdin: Option<PathBuf>,
+    /// What is known of files that do not look like SOPS now.
+    pub past: Box<dyn Past + 'a>,
     /// Whether a look through directories has taken long enough.
     pub is_late: Box<dyn Fn() -> bool + 'a>,
 }
@@ -202,6 +204,12 @@ fn engine(claim: &Claim, world: &World<'_>) -> Scope {
         None => naming::machine_scope(),
     };
     compose::engine(&asked, &here).scope
+}
+
+/// The scope of the containers that somebody names who says nothing of an engine.
+pub(super) fn engine_around(env: &dyn Fn(&str) -> Option<OsString>) -> Scope {
+    let asked = AskedEngine { host: None, context: None, config: None, env, sight: Sight::Files };
+    compose::engine(&asked, &naming::machine_scope).scope
 }
 
 /// What podman calls a variable of docker (podman(1), "ENVIRONMENT").

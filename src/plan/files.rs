@@ -1,4 +1,5 @@
-//! Which of the files that a line writes are held: those that are SOPS files, or become some, and are not safe.
+//! Which of the files that a line writes are held: those that are SOPS files, become some, or may be open for an edit, and are
+//! not safe.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -30,13 +31,16 @@ pub(super) fn files(
     let mut passed_over = None;
     let (within, unfinished) = within(&class.trees, world);
     for write in class.writes.iter().chain(&within) {
-        if write.change == Change::Other && !naming::holds_sops(&write.path) {
-            continue;
-        }
-        if write.change == Change::DecryptTo && !names_a_secret(write, cwd) {
-            passed_over = Some(format!("{} is no SOPS file, so writing plaintext there is a read", shown(&write.path)));
-            continue;
-        }
+        let once = match stands(write, cwd, world) {
+            Stands::Apart => {
+                if write.change == Change::DecryptTo {
+                    let shown = shown(&write.path);
+                    passed_over = Some(format!("{shown} is no SOPS file, so writing plaintext there is a read"));
+                }
+                continue;
+            }
+            stands => stands == Stands::Once,
+        };
         if std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file()) {
             passed_over = Some(format!("{} is no regular file", shown(&write.path)));
             continue;
@@ -46,9 +50,39 @@ pub(super) fn files(
             continue;
         }
         let target = namer.name(&write.path)?;
-        files.push(PlannedFile { write: write.clone(), target });
+        files.push(PlannedFile { write: write.clone(), target, once });
     }
     Ok(Files { files, passed_over, unfinished })
+}
+
+/// How a file that is written stands to SOPS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// It is a SOPS file, or becomes one.
+    Sops,
+    /// It was one, or is to be.
+    Once,
+    /// It has nothing to do with it.
+    Apart,
+}
+
+fn stands(write: &Write, cwd: &Path, world: &World<'_>) -> Stands {
+    let is_sops = match write.change {
+        Change::Other => naming::holds_sops(&write.path),
+        Change::DecryptTo => names_a_secret(write, cwd),
+        _ => true,
+    };
+    // Of what is there and is no file, nothing was ever kept: `/dev/null`, which most scripts write. And a read into a file
+    // that the shell has emptied is a read still: what lay there is gone.
+    let is_other = || {
+        let emptied = write.change == Change::DecryptTo && write.via == Via::Stdout;
+        emptied || std::fs::metadata(&write.path).is_ok_and(|found| !found.is_file())
+    };
+    match is_sops {
+        true => Stands::Sops,
+        false if !is_other() && world.past.was_sops(&write.path) => Stands::Once,
+        false => Stands::Apart,
+    }
 }
 
 /// The SOPS files in directories that are taken whole, and whether there may be more.
@@ -56,9 +90,12 @@ fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
     let (mut writes, mut unfinished) = (Vec::new(), false);
     for tree in trees.iter().filter(|tree| std::fs::symlink_metadata(&tree.path).is_ok_and(|found| found.is_dir())) {
         let look = Look { follow: false, skip: &|relative| relative == Path::new(".git"), is_late: &world.is_late };
-        let mut take = |path: &Path, _: &Path| {
+        let physical = std::fs::canonicalize(&tree.path);
+        let once =
+            |below: &Path| physical.as_ref().is_ok_and(|physical| world.past.is_among_many(&physical.join(below)));
+        let mut take = |path: &Path, below: &Path| {
             let is_short = std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
-            if is_short && naming::holds_sops(path) {
+            if is_short && (naming::holds_sops(path) || once(below)) {
                 let (change, via, asked) = (Change::Other, Via::InPlace, Asked::default());
                 writes.push(Write {
                     path: path.to_owned(),

@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod below;
+mod by_hand;
 mod claims;
 mod content;
 mod files;
+mod past;
 mod places;
 mod rotation;
 mod sending;
@@ -14,7 +16,9 @@ mod zones;
 use std::path::Path;
 use std::time::Duration;
 
+pub use by_hand::{Hand, asks};
 pub use claims::{StackOf, World};
+pub use past::Past;
 pub use places::is_safe;
 pub use rotation::{Declared, declared};
 pub use zones::entered_with;
@@ -73,6 +77,9 @@ pub struct PlannedFile {
     pub write: Write,
     /// Its names.
     pub target: Target,
+    /// It does not look like SOPS, nor does the line make it so: it was SOPS on this machine, or is to be, and may be open for
+    /// an edit.
+    pub once: bool,
 }
 
 impl HoldPlan {
@@ -133,14 +140,17 @@ pub fn draw(
         "a directory that it takes away could not be looked through; SOPS files in it are not held".to_owned()
     });
     let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).collect();
-    for name in by_hand {
-        let resource = Resource { scope: scope_of(name, cwd, namer)?, name: name.clone() };
+    let hand = Hand { cwd, book: world.book, env: world.env };
+    for typed in by_hand {
+        let resource = hand.resource(typed, namer)?;
+        ask.extend(Some(&resource).filter(|it| asks(&it.name, world.book.zones())).cloned());
         // The name of a secret is what the rule asks for.
-        let asked_for = class.asks && name.kind() == "rotation";
+        let asked_for = class.asks && resource.name.is_rotation();
         if asked_for { &mut by_rule } else { &mut resources }.push(resource);
     }
     let wanted = [resources.as_slice(), &by_rule].concat();
-    let with = rotation::declared(&wanted, world.book.rotations(), cwd, namer)?;
+    let file_of = |name: &str| world.book.workflow(cwd, None, name).into_iter().next();
+    let with = rotation::declared(&wanted, world.book.rotations(), cwd, &file_of, namer)?;
     let taken_along = !with.resources.is_empty();
     resources.extend(with.resources);
     files.extend(with.files.into_iter().filter(|file| !written.contains(&file.target.path)));
@@ -152,10 +162,14 @@ pub fn draw(
     resources.sort();
     resources.dedup();
     ask.sort();
+    ask.dedup();
     if resources.is_empty() {
         return Ok(Plan::PassThrough { reason: passed_over.unwrap_or(class.reason), notes });
     }
     let mut reasons = if ruled { [vec![class.reason], claimed.because].concat() } else { Vec::new() };
+    if files.iter().any(|file| file.once) {
+        reasons.push("a file of it was SOPS, or is to be, and may be open for an edit".to_owned());
+    }
     reasons.extend(entered.iter().map(zones::Entered::reason));
     if reasons.is_empty() {
         reasons.push("named by hand with -r".to_owned());
@@ -190,8 +204,8 @@ fn at_once(policy: Policy, rotates: bool) -> Policy {
     Policy { wait, ..policy }
 }
 
-/// The scope of a name given by hand: some kinds belong to the repository one stands in, containers to this machine's
-/// engine, the rest means the same everywhere.
+/// The scope of a name: some kinds belong to the repository one stands in, containers to this machine's engine, the rest
+/// means the same everywhere.
 pub fn scope_of(name: &ResourceName, cwd: &Path, namer: &mut Namer<'_>) -> Result<Scope, NamingError> {
     match name.kind() {
         "sops" | "rotation" | "zone" => namer.scope_of_directory(cwd),

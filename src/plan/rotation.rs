@@ -20,7 +20,7 @@ pub struct Declared {
 }
 
 /// Finds what these rotations take along with the resources that are held anyway. Files are named from the root of the
-/// repository around `cwd`.
+/// repository around `cwd`; `file_of` says which file has the display name of a workflow there.
 ///
 /// # Errors
 /// A file cannot be named: then nothing may run.
@@ -28,6 +28,7 @@ pub fn declared(
     held: &[Resource],
     rotations: &[Rotation],
     cwd: &Path,
+    file_of: &dyn Fn(&str) -> Option<String>,
     namer: &mut Namer<'_>,
 ) -> Result<Declared, NamingError> {
     let mut found = Declared::default();
@@ -36,7 +37,7 @@ pub fn declared(
         if !held.iter().any(|resource| resource.name == name) {
             continue;
         }
-        for workflow in rotation.workflow_names() {
+        for workflow in rotation.workflow_names(file_of) {
             found.resources.push(Resource { scope: scope_of(&workflow, cwd, namer)?, name: workflow });
         }
         if rotation.files.is_empty() {
@@ -50,6 +51,12 @@ pub fn declared(
         };
         for file in &rotation.files {
             let path = root.join(file);
+            if rotation.adds_only && !is_of(&path, &root) {
+                found.notes.push(format!(
+                    "a file of {name} lies outside of the repository whose settings name it, which nobody has vouched for (locked config trust): it is not held"
+                ));
+                continue;
+            }
             let target = namer.name(&path)?;
             found.resources.extend(target.resources().cloned());
             if naming::holds_sops(&path) {
@@ -61,11 +68,16 @@ pub fn declared(
                     beyond: false,
                     leaves: Leaves::Changed,
                 };
-                found.files.push(PlannedFile { write, target });
+                found.files.push(PlannedFile { write, target, once: false });
             }
         }
     }
     Ok(found)
+}
+
+/// Whether a file is one of the work tree of this root, wherever links lead. What cannot be found out is not.
+fn is_of(path: &Path, root: &Path) -> bool {
+    naming::place(path).is_ok_and(|place| place.inside.is_some_and(|inside| root.join(inside) == place.path))
 }
 
 /// The root of the work tree around a directory.

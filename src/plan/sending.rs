@@ -63,6 +63,9 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
             }
             Content::Missing | Content::Unseen => unseen("the file with its commands"),
         },
+        Sent::Others { place, kept } => {
+            sending.may_be_below(place, kept).then(|| "what stands there may be taken away".to_owned())
+        }
         Sent::Unseen => unseen("what goes there"),
     }
 }

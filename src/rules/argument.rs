@@ -57,10 +57,23 @@ fn parts(mut path: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let start = path.iter().position(|&byte| byte != b'/')?;
         let rest = &path[start..];
-        let (part, behind) = rest.split_at(rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len()));
+        let (part, behind) = rest.split_at(to_the_slash(rest));
         path = behind;
         Some(part)
     })
+}
+
+/// How much stands before the first slash. Most parts are short; in a long one it is looked for block by block, since it is
+/// told much faster whether a block has one than where (1 MiB byte by byte takes most of a millisecond).
+#[cfg(unix)]
+fn to_the_slash(path: &[u8]) -> usize {
+    const BLOCK: usize = 256;
+    let within = |part: &[u8]| part.iter().position(|&byte| byte == b'/');
+    if let Some(near) = within(&path[..path.len().min(BLOCK)]) {
+        return near;
+    }
+    let passed = path.chunks(BLOCK).take_while(|block| !block.contains(&b'/')).map(<[u8]>::len).sum::<usize>();
+    passed + within(&path[passed..]).unwrap_or_default()
 }
 
 /// The same with what else paths begin with (`C:`).
@@ -101,6 +114,16 @@ mod tests {
         ];
         for (typed, expected) in table {
             assert_eq!(cleaned(Path::new("/w"), OsStr::new(typed)).as_os_str(), expected, "{typed}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_slash_is_found_wherever_it_stands() {
+        for length in [0, 1, 255, 256, 257, 511, 512, 513, 5000] {
+            let part = "x".repeat(length);
+            assert_eq!(to_the_slash(part.as_bytes()), length);
+            assert_eq!(to_the_slash(format!("{part}/y/z").as_bytes()), length);
         }
     }
 

@@ -109,6 +109,8 @@ pub struct Deed {
     pub beyond: bool,
     /// sops reads here: no zone that only adds is entered by it.
     pub passes: bool,
+    /// It only reads, as far as that is known: by its words no zone that only adds is entered.
+    pub left_alone: bool,
     /// It starts others, which are looked at by themselves: by the words that it has for them no zone that only adds is
     /// entered.
     pub launches: bool,
@@ -212,10 +214,10 @@ pub enum Change {
     Groups,
     /// SOPS becomes plaintext in place: an open edit.
     DecryptInPlace,
-    /// Plaintext written to another file. A write only if that file is SOPS by content, bears a marker suffix, or a
-    /// creation rule names it; the plan looks.
+    /// Plaintext written to another file. A write only if that file is SOPS by content, may be open for an edit, bears a
+    /// marker suffix, or a creation rule names it; the plan looks.
     DecryptTo,
-    /// Some other program writes it. A write only if the file is SOPS by content; the plan looks.
+    /// Some other program writes it. A write only if the file is SOPS by content, or may be open for an edit; the plan looks.
     Other,
 }
 

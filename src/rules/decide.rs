@@ -4,6 +4,7 @@
 mod claim;
 mod files;
 mod fits;
+mod untrusted;
 mod workflow;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ pub(super) use self::fits::behind;
 use self::claim::claim;
 use self::files::{of_files, of_sops};
 use self::fits::may_match;
+use self::untrusted::{Cleared, Untrusted};
 use self::workflow::Spellings;
 use super::book::{Author, Book, Rule};
 use super::grammar;
@@ -56,18 +58,17 @@ pub(super) struct Wants {
     pub(super) doubtful: bool,
     /// It is sops, and writes no ciphertext: that passes whatever settings say.
     pub(super) reads: bool,
+    /// It only reads, or does what nobody else need know of, as far as that is known: no file that came with a repository
+    /// takes it away. Looked at only where there is such a file.
+    pub(super) left_alone: bool,
     /// What could not be told, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// Whether a rule has no say on this command: reads of sops always pass, and a rule that only adds takes none away, nor
-/// what starts them. What a read writes on the side (plaintext, to a file) its owner's own rules for files may be about.
-fn is_passed_over(rule: &Rule, reads: bool, starts: bool) -> bool {
-    match rule.author {
-        Author::BuiltIn => false,
-        Author::Settings => reads && rule.writes.is_empty(),
-        Author::Untrusted => reads || (starts && rule.writes.is_empty()),
-    }
+/// Whether a rule has no say on this command: reads of sops always pass. What a read writes on the side (plaintext, to a
+/// file) its owner's own rules for files may be about. Of rules that only add see [`Untrusted`].
+fn is_passed_over(rule: &Rule, reads: bool) -> bool {
+    rule.author == Author::Settings && reads && rule.writes.is_empty()
 }
 
 /// Decides about one command.
@@ -76,16 +77,22 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
     let program = book.program(step.name());
     let line = grammar::read(program, &step.args);
     wants.known = program.is_some();
-    wants.path = line.path.clone();
+    // What a stranger's grammar takes for a sub-command may be a value.
+    if program.is_none_or(|program| !program.adds_only) {
+        wants.path = line.path.clone();
+    }
     if sops::is_sops(&step.name) {
         of_sops(step, command, &mut wants);
     } else if !step.inside {
         of_files(step, &line, book, command, &mut wants);
     }
-    let starts = book.only_starts(step.name());
     let workflow = Spellings::of(step, &line, book, command);
-    for rule in book.rules(step.name(), step.host.is_some() && !step.inside) {
-        if is_passed_over(rule, wants.reads, starts) {
+    let mut untrusted = Untrusted::of(step, &line, book, &wants);
+    let rules = || book.rules(step.name(), step.host.is_some() && !step.inside);
+    // What only adds is heard last: what the others name and let pass says what it may be about.
+    let (vouched, others) = (|| rules().filter(|it| !it.adds_only()), || rules().filter(|it| it.adds_only()));
+    for rule in vouched().chain(others()) {
+        if is_passed_over(rule, wants.reads) || untrusted.has_no_say(rule, &wants) {
             continue;
         }
         wants.known |= rule.program.is_some();
@@ -99,11 +106,19 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
             wants.path.clone_from(&line.path);
         }
         let filling = Filling { step, line: &line, caught: &caught, env: command.env };
-        claim(rule, &filling, &mut wants);
+        match rule.adds_only().then(|| untrusted.cleared(rule)) {
+            None => {
+                untrusted.heard(rule);
+                claim(rule, &filling, &mut wants);
+            }
+            Some(Cleared { rule, note }) => {
+                wants.notes.extend(note);
+                rule.into_iter().for_each(|rule| claim(&rule, &filling, &mut wants));
+            }
+        }
     }
-    if wants.claims.is_empty() {
-        wants.notes.extend(workflow.unknown(&line));
-    }
+    wants.left_alone = untrusted.leaves_alone(&wants);
+    wants.notes.extend(workflow.unknown(&line, !wants.claims.is_empty()));
     // Words that only run time knows stand before the sub-command, or instead of it.
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
     let guessed = line.is_guessed || step.is_guessed;

@@ -49,7 +49,7 @@ pub(super) fn options(line: &Line<'_>, around: &Step<'_>, book: &Book) -> Vec<Os
         "rsync" => {
             let own = line.value("-e|--rsh").map(OsString::from);
             let rsh = own.or_else(|| around.variable("RSYNC_RSH", &|_| None)).unwrap_or_default();
-            let read = script::steps(rsh.as_encoded_bytes(), &[], around, &|_| None);
+            let read = script::steps(rsh.as_encoded_bytes(), &[], around, (book, &|_| None));
             let client = read.steps.first().filter(|client| client.name == "ssh");
             client.map(|client| of_client(&ssh(client, book))).unwrap_or_default()
         }

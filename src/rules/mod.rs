@@ -8,6 +8,7 @@
 mod apart;
 mod argument;
 pub mod book;
+mod by_hand;
 mod change;
 mod decide;
 mod find;
@@ -19,6 +20,7 @@ mod piped;
 mod plain;
 mod policy;
 mod printed;
+mod reads;
 mod script;
 mod sent;
 mod set;
@@ -33,8 +35,10 @@ mod words;
 mod xargs;
 mod zones;
 
+pub use crate::shell::Sourced;
 pub use apart::{Part, apart};
-pub use book::{Author, Book, Fault, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
+pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
+pub use by_hand::by_hand;
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use sent::{Pattern, Sending, Sent, put_whole};
@@ -74,6 +78,12 @@ fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
+    }
+    if unfolded.unread && !(class.writes.is_empty() && class.claims.is_empty()) {
+        class.notes.push(
+            "a file that the line reads in (`.`) could not be looked at: it is presumed to change nothing of this"
+                .to_owned(),
+        );
     }
     if class.operation.is_empty() {
         class.operation = step::shown(command.name);
@@ -152,9 +162,9 @@ pub fn is_built_in(rule: &str) -> bool {
     rule.starts_with("sops.") || Book::has_built_in(rule)
 }
 
-/// Do the built-in tables say anything of this program?
+/// Is anything known of this program: do the built-in tables speak of it, or is it one that reads?
 #[must_use]
 pub fn knows(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
-    sops::is_sops(name.as_ref()) || Book::knows(name)
+    sops::is_sops(name.as_ref()) || Book::knows(name) || reads::knows(name)
 }

@@ -4,6 +4,7 @@
 mod exported;
 mod made;
 mod printed;
+mod sourced;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,26 +12,34 @@ use std::rc::Rc;
 
 use self::exported::Place;
 use self::printed::Known;
+use super::book::Book;
 use super::printed::Printed;
 use super::step::{Made, Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
 use super::words::Words;
-use crate::shell::{self, Descriptor, Directory, Kind, Part, Script, Simple, Surroundings, Word};
+use crate::shell::{Descriptor, Directory, Kind, Part, Script, Simple, Surroundings, Word};
 
 /// What a script comes to.
 pub(super) struct Read<'s> {
     pub(super) steps: Vec<Step<'s>>,
     /// The whole of it could be read.
     pub(super) complete: bool,
+    /// It reads a file in of which nobody here knows what stands in it.
+    pub(super) unread: bool,
 }
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The commands of a script that runs as `around`, with its `$0`, `$1`… if there are any.
-pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>, env: Env<'_>) -> Read<'s> {
+pub(super) fn steps<'s>(
+    text: &[u8],
+    parameters: &[OsString],
+    around: &Step<'s>,
+    (book, env): (&Book, Env<'_>),
+) -> Read<'s> {
     let given = !parameters.is_empty();
     let parameters = given.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
     let surroundings = Surroundings { parameters, unknown: Some(UNKNOWN), ..Surroundings::default() };
-    let script = shell::parse_in(text, &surroundings);
+    let script = sourced::parsed(text, &surroundings, around, (book, env));
     let mut reader = Reader::new(&script, around, env);
     reader.made = reader.files_made();
     let steps = script.commands.iter().flat_map(|simple| {
@@ -42,7 +51,7 @@ pub(super) fn steps<'s>(text: &[u8], parameters: &[OsString], around: &Step<'s>,
         });
         [Some(step), without].into_iter().flatten()
     });
-    Read { steps: steps.collect(), complete: script.complete }
+    Read { steps: steps.collect(), complete: script.complete, unread: script.unread }
 }
 
 /// What stands for a word that is an unquoted variable and nothing else, where nobody has set it.

@@ -35,6 +35,13 @@ pub enum Sent {
         /// Where sftp runs.
         directory: PathBuf,
     },
+    /// What stands there below this, and not here: it goes, but for what these keep.
+    Others {
+        /// The directory.
+        place: PathBuf,
+        /// What stays, as rsync's `--exclude` and its `protect` have it.
+        kept: Vec<Pattern>,
+    },
     /// What nobody here can look at.
     Unseen,
 }
@@ -46,6 +53,7 @@ impl std::fmt::Debug for Sent {
             Self::Directory { .. } => "Directory",
             Self::List { .. } => "List",
             Self::Commands { .. } => "Commands",
+            Self::Others { .. } => "Others",
             Self::Unseen => "Unseen",
         })
     }
@@ -123,11 +131,48 @@ impl Sending {
         let fits = |globs: &[Glob]| globs.iter().any(|glob| glob.fits_path(path));
         fits(&self.names) && !fits(&self.unless)
     }
+
+    /// Whether what it is about may be there below `place` and is none of these: by the names that the rule says to the
+    /// letter. One that says none may be about any.
+    #[must_use]
+    pub fn may_be_below(&self, place: &Path, kept: &[Pattern]) -> bool {
+        let mut literal = self.names.iter().filter_map(Glob::literal).peekable();
+        if literal.peek().is_none() {
+            return true;
+        }
+        literal.any(|name| {
+            self.is_about(place.join(name).as_os_str()) && !kept.iter().any(|pattern| pattern.fits(Path::new(name)))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_rule_names_to_the_letter_may_be_there_unless_it_is_kept() {
+        let about = |names: &[&str]| Sending {
+            sent: Vec::new(),
+            names: names.iter().map(|&name| Glob::from(name.to_owned())).collect(),
+            unless: vec![Glob::from("/tmp/*".to_owned())],
+        };
+        let env = about(&[".env", ".env.*", "*.env"]);
+        let pattern = |text: &str| Pattern::new(OsStr::new(text)).expect(text);
+        for (place, kept, expected) in [
+            ("/opt/app", None, true),
+            ("/opt/app", Some(".env"), false),
+            ("/opt/app", Some(".env*"), false),
+            ("/opt/app", Some("/.env"), false),
+            ("/opt/app", Some("conf/.env"), true),
+            ("/opt/app", Some("*.log"), true),
+            ("/tmp", None, false),
+        ] {
+            let kept: Vec<Pattern> = kept.into_iter().map(pattern).collect();
+            assert_eq!(env.may_be_below(Path::new(place), &kept), expected, "{place} {kept:?}");
+        }
+        assert!(about(&["*.conf"]).may_be_below(Path::new("/tmp"), &[pattern(".env")]));
+    }
 
     #[test]
     fn patterns_are_about_what_rsync_leaves_out() {

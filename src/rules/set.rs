@@ -16,9 +16,20 @@ pub struct Set(Option<Arc<Layer>>);
 struct Layer {
     /// Each with its value; none where it is taken away.
     own: Vec<(OsString, Option<OsString>)>,
-    /// What is around it does not count.
-    alone: bool,
+    /// Of what is around it, these alone count; none: all of it does.
+    only: Option<Box<[String]>>,
     around: Set,
+}
+
+impl Layer {
+    /// Whether what is around it counts for this name; `LC_*` are all that begin so.
+    fn lets(&self, name: &OsStr) -> bool {
+        let is_it = |kept: &String| match kept.strip_suffix('*') {
+            Some(start) => name.as_encoded_bytes().starts_with(start.as_bytes()),
+            None => name == kept.as_str(),
+        };
+        self.only.as_ref().is_none_or(|only| only.iter().any(is_it))
+    }
 }
 
 /// What a line says of a variable.
@@ -43,13 +54,18 @@ impl Set {
         if own.is_empty() {
             self.clone()
         } else {
-            Self(Some(Arc::new(Layer { own, alone: false, around: self.clone() })))
+            Self(Some(Arc::new(Layer { own, only: None, around: self.clone() })))
         }
     }
 
     /// No variable at all (`env -i`).
     pub(super) fn none() -> Self {
-        Self(Some(Arc::new(Layer { own: Vec::new(), alone: true, around: Self::default() })))
+        Self::default().only(Vec::new())
+    }
+
+    /// Of these, and of the environment, those with one of these names (`sudo`).
+    pub(super) fn only(&self, names: Vec<String>) -> Self {
+        Self(Some(Arc::new(Layer { own: Vec::new(), only: Some(names.into()), around: self.clone() })))
     }
 
     /// What is said of a name last.
@@ -59,7 +75,7 @@ impl Set {
             match layer.own.iter().rfind(|(own, _)| own == name) {
                 Some((_, Some(value))) => return Said::Value(value),
                 Some((_, None)) => return Said::Unset,
-                None if layer.alone => return Said::Unset,
+                None if !layer.lets(OsStr::new(name)) => return Said::Unset,
                 None => {}
             }
         }
@@ -72,9 +88,7 @@ impl Set {
         let mut all: BTreeMap<OsString, OsString> = around.into_iter().collect();
         let layers: Vec<&Layer> = self.layers().collect();
         for layer in layers.into_iter().rev() {
-            if layer.alone {
-                all.clear();
-            }
+            all.retain(|name, _| layer.lets(name));
             for (name, value) in &layer.own {
                 match value {
                     Some(value) => drop(all.insert(name.clone(), value.clone())),
@@ -101,8 +115,8 @@ impl Set {
 
 impl PartialEq for Set {
     fn eq(&self, other: &Self) -> bool {
-        let alone = |set: &Self| set.layers().filter(|layer| layer.alone).count();
-        self.last_first().eq(other.last_first()) && alone(self) == alone(other)
+        let only = |set: &Self| set.layers().filter_map(|layer| layer.only.clone()).collect::<Vec<_>>();
+        self.last_first().eq(other.last_first()) && only(self) == only(other)
     }
 }
 
@@ -137,6 +151,10 @@ mod tests {
         assert_eq!(Set::none().and(of(&[("D", "z")])).over(environment), of(&[("D", "z")]));
         assert_eq!(Set::none().get("C"), Said::Unset);
         assert_ne!(Set::none(), Set::default());
+        let kept = around.only(vec!["A".to_owned(), "LC_*".to_owned()]);
+        assert_eq!((kept.get("A"), kept.get("B"), kept.get("LC_ALL")), (value("hunter3"), Said::Unset, Said::Nothing));
+        assert_eq!(kept.over(of(&[("B", "x"), ("LC_ALL", "C"), ("D", "y")])), of(&[("A", "hunter3"), ("LC_ALL", "C")]));
+        assert_eq!(kept.and(of(&[("B", "z")])).get("B"), value("z"), "what is set for it counts");
         assert_eq!(format!("{set:?}"), "4 variables");
         let same = Set::default().and(of(&[("A", "hunter1"), ("B", "hunter2"), ("A", "hunter3"), ("B", "hunter4")]));
         assert_eq!(set, same, "by what is set, not by how");

@@ -118,7 +118,7 @@ impl<'a> Step<'a> {
     pub(super) fn typed(command: &Command<'a>) -> Self {
         Self {
             name: command.name.to_owned(),
-            called: command.name.to_owned(),
+            called: called(command.name),
             under: Rc::new([]),
             args: Words::Typed(command.args),
             cwd: command.cwd.to_owned(),
@@ -196,6 +196,11 @@ impl<'a> Step<'a> {
 pub(super) fn name_of(program: &OsStr) -> OsString {
     let within = Some(program).filter(|program| program.len() <= LONGEST_PATH);
     within.map(|program| Path::new(program).file_name().unwrap_or(program).to_owned()).unwrap_or_default()
+}
+
+/// The word that a program is called by; what no system takes is not copied.
+pub(super) fn called(program: &OsStr) -> OsString {
+    Some(program).filter(|program| program.len() <= LONGEST_PATH).map(OsStr::to_owned).unwrap_or_default()
 }
 
 /// A program's name for messages; what may be a value in its place is not repeated.

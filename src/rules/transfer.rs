@@ -2,6 +2,8 @@
 //! a directory that is copied, the plan looks at.
 #![forbid(unsafe_code)]
 
+mod taken;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -13,23 +15,12 @@ use super::sent::{Pattern, Sent};
 use super::step::{Step, is_known};
 use super::unfold::there;
 
-/// The copy as it would be made where the files go, and what is taken away where they come from; nothing when the line is no
+use self::taken::{deleted, taken};
+
+/// What is taken away where the files come from, and the copy as it would be made where they go; nothing when the line is no
 /// copy.
 pub(super) fn copied<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
-    let taken = || taken(line, around, book);
-    copy(line, around, book).into_iter().chain(taken()).collect()
-}
-
-/// `rsync --remove-source-files HOST:FILE .`
-fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
-    let sources =
-        line.operands.split_last().map(|(_, sources)| sources).filter(|_| line.is_on("--remove-source-files"));
-    let places = sources.unwrap_or_default().iter().filter_map(|source| place(source));
-    let steps = places.map(|(name, path)| {
-        let there = there(around.clone(), &book.host(&host::options(line, around, book), &name));
-        Step { name: "rm".into(), args: [OsString::from("--"), path].into_iter().collect(), ..there }
-    });
-    steps.collect()
+    taken(line, around, book).into_iter().chain(copy(line, around, book)).collect()
 }
 
 fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>> {
@@ -37,7 +28,8 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
     let (step, place) = match place(destination) {
         Some((name, path)) => {
             let options = host::options(line, around, book);
-            let sent = sent(line, around, sources, Path::new(&path));
+            let mut sent = sent(line, around, sources, Path::new(&path));
+            sent.extend(deleted(line, around, sources, Path::new(&path)));
             (Step { sent, ..there(around.clone(), &book.host(&options, &name)) }, path)
         }
         None => (around.clone(), destination.to_owned()),
@@ -55,9 +47,8 @@ fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Ve
     if own().next().is_none() {
         return Vec::new();
     }
-    if let Some(list) = line.value("--files-from").filter(|_| is_rsync) {
-        let seen = around.host.is_none() && is_known(list) && list != "-" && place(list).is_none();
-        return vec![if seen { Sent::List { path: around.path(list), place: to.to_owned() } } else { Sent::Unseen }];
+    if let Some(list) = listed(line, around, to).filter(|_| is_rsync) {
+        return vec![list];
     }
     let all = if is_rsync { ["-r|--recursive", "-a|--archive"] } else { ["-r", "-R"] };
     if !all.iter().any(|option| line.is_on(option)) {
@@ -73,6 +64,13 @@ fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Ve
         Some(Sent::Directory { place: below(to, source, is_rsync), path, follow: !is_rsync, without: without.clone() })
     });
     sent.flatten().collect()
+}
+
+/// The files on a list (rsync's `--files-from`), below this directory.
+fn listed(line: &Line<'_>, around: &Step<'_>, below: &Path) -> Option<Sent> {
+    let list = line.value("--files-from")?;
+    let seen = around.host.is_none() && is_known(list) && list != "-" && place(list).is_none();
+    Some(if seen { Sent::List { path: around.path(list), place: below.to_owned() } } else { Sent::Unseen })
 }
 
 /// Where the files of a directory come to lie: rsync copies what is in `DIR/`, and `DIR` with its name.

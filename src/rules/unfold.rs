@@ -31,6 +31,8 @@ pub(super) struct Unfolded<'a> {
     pub(super) steps: Vec<Step<'a>>,
     /// Something of it could not be read.
     pub(super) incomplete: bool,
+    /// It reads a file in of which nobody here knows what stands in it.
+    pub(super) unread: bool,
 }
 
 /// Takes a line apart.
@@ -74,9 +76,10 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
             // A part of it comes from where nobody looks.
             let hidden = around.input_hidden || !around.input_from.is_empty();
             let hidden = matches!(text, Text::Read(_)) && hidden;
-            let read = script::steps(text.bytes(), &parameters, &around, env);
+            let read = script::steps(text.bytes(), &parameters, &around, (book, env));
             read.steps.into_iter().for_each(&mut below);
             found.incomplete |= !read.complete || hidden;
+            found.unread |= read.unread;
         }
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn deed(step: &Step<'_>, wants: &Wants, book: &Book, command: &Comman
         beyond: step.escapes || step.host.is_some() || step.inside,
         writes: wants.touched.clone(),
         passes: wants.reads,
+        left_alone: wants.left_alone,
         launches: book.only_starts(step.name()),
         ..Deed::default()
     };
@@ -144,7 +145,8 @@ pub(super) fn enter(step: &Step<'_>, deed: &Deed, book: &Book, class: &mut Class
     for zone in book.zones() {
         let by_sql = bare.iter().any(|text| zone.has_sql(text));
         // By a read of sops only a zone of reads is entered, and none at all that only adds.
-        let spared = (deed.passes && (zone.adds_only || !zone.reads)) || (deed.launches && zone.adds_only);
+        let starts_or_reads = deed.passes || deed.launches || deed.left_alone;
+        let spared = (deed.passes && !zone.reads) || (starts_or_reads && zone.adds_only);
         if !by_sql && (spared || !lines.iter().any(|line| zone.has_command(line))) {
             continue;
         }

@@ -63,7 +63,7 @@ pub(super) fn prove(
     for (at, (file, before)) in job.plan.files.iter().zip(&mut before).enumerate() {
         let newest = granted.heads.as_ref().and_then(|heads| heads.get(at)?.as_ref());
         before.base = stale::base_of(job, &granted.carried, newest, file, before);
-        if let Err(error) = files::keep_pre_image(&job.chain(file), before, now_ms) {
+        if let Err(error) = files::keep_pre_image(file, before, job) {
             end(job, tokens, store, undone(job, granted), Vec::new())?;
             return Err(no_copy(job, &error));
         }

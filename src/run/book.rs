@@ -8,13 +8,15 @@ use serde::de::DeserializeOwned;
 use crate::config::{ConfigError, Key, Located, Places, Settings, Source};
 use crate::exit::Exit;
 use crate::rules::{
-    self, Author, Book, Classification, Command, Fault, Rotation, Rule, Sound, Tables, Zone, classify, workflow_rules,
+    self, Author, Book, Classification, Command, Fault, Program, Rotation, Rule, Sound, Tables, Zone, classify,
+    workflow_rules,
 };
 
+use crate::plan;
 use crate::report;
-use crate::terms::ResourceName;
+use crate::terms::{Resource, ResourceName};
 
-use super::{Context, NoSetting, env_of, hosts, settings, workflows};
+use super::{Context, NoSetting, env_of, hosts, settings, sourced, workflows};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
 /// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
@@ -30,7 +32,7 @@ pub fn classified(
     let book = match of_settings(context) {
         Ok(book) => book,
         Err(error) => {
-            let book = Book::new().asking_for_workflows(workflows::asked(context));
+            let book = asking(Book::new(), context);
             let mut class = classify(command, &book);
             let holds = !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty();
             if holds && super::bypass::asked(context).is_none() {
@@ -53,8 +55,7 @@ pub fn classified(
 /// They cannot be followed; it has been told.
 pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
     let settings = settings::settings_here(context)?;
-    let rotations = of(&settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret), |_, _| {});
-    rotations.map_err(|error| NoSetting::Wrong(error).refuse(context))
+    rotations(&settings).map_err(|error| NoSetting::Wrong(error).refuse(context))
 }
 
 /// The rules that count in the working directory.
@@ -63,6 +64,30 @@ pub fn rotations_here(context: &Context) -> Result<Vec<Rotation>, Exit> {
 /// The settings cannot be followed, which has been told.
 pub fn book_here(context: &Context) -> Result<Book, Exit> {
     of_settings(context).map_err(|error| NoSetting::Wrong(error).refuse(context))
+}
+
+/// What the settings around the working directory say of names alone, for what people name by hand: what is wrong with a
+/// table keeps nobody from giving back what they hold.
+///
+/// # Errors
+/// The settings cannot be followed, which has been told.
+pub fn names_here(context: &Context) -> Result<Book, Exit> {
+    let settings = settings::settings_here(context)?;
+    let book = Book::with(Tables::default(), hosts::named(&settings));
+    let book = book.asking_for_workflows(workflows::asked(context));
+    Ok(if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book })
+}
+
+/// Those of these resources of which nobody takes a stale lease without a person's word.
+///
+/// # Errors
+/// The settings cannot be followed, which has been told.
+pub fn asking(context: &Context, resources: &[Resource]) -> Result<Vec<Resource>, Exit> {
+    if !resources.iter().any(|resource| resource.name.kind() == "zone") {
+        return Ok(Vec::new());
+    }
+    let zones = zones(context).map_err(|error| NoSetting::Wrong(error).refuse(context))?;
+    Ok(resources.iter().filter(|resource| plan::asks(&resource.name, &zones)).cloned().collect())
 }
 
 /// What is wrong with the settings around the working directory, their tables included.
@@ -84,14 +109,19 @@ pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {
-        return Ok(Book::new().asking_for_workflows(workflows::asked(context)));
+        return Ok(asking(Book::new(), context));
     }
     let settings = settings::layers_here(context)?.settings(&settings::BUILT_IN)?;
     let tables = tables(&settings)?;
     let book = Book::with(tables, hosts::named(&settings)).with_packs(settings.words(Key::Packs));
-    let book = book.asking_for_workflows(workflows::asked(context));
+    let book = asking(book, context);
     let book = if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book };
     Ok(book.for_session(|| super::entry::session_names(context, &settings)))
+}
+
+/// With those who look at the files at hand.
+fn asking(book: Book, context: &Context) -> Book {
+    book.asking_for_workflows(workflows::asked(context)).asking_for_sources(sourced::asked())
 }
 
 /// The tables of all files in one, the strongest first.
@@ -110,15 +140,25 @@ fn tables(settings: &Settings) -> Result<Tables, ConfigError> {
         rules.extend(of_gh.into_iter().filter(|ready| !named.contains(&ready.name)));
     }
     Ok(Tables {
-        program: of(settings, Key::Program, |_| None, |_, _| {})?,
+        program: of(
+            settings,
+            Key::Program,
+            |_| None,
+            |program: &mut Program, adds_only| program.adds_only = adds_only,
+        )?,
         launcher: of(settings, Key::Launcher, |_| None, |_, _| {})?,
         writer: of(settings, Key::Writer, |_| None, |_, _| {})?,
         sql: of(settings, Key::Sql, |_| None, |_, _| {})?,
         rule: rules,
         zone: of(settings, Key::Zone, |zone: &Zone| Some(&*zone.name), |zone, adds_only| zone.adds_only = adds_only)?,
         safe: of(settings, Key::Safe, |_| None, |_, _| {})?,
-        rotation: of(settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret), |_, _| {})?,
+        rotation: rotations(settings)?,
     })
+}
+
+fn rotations(settings: &Settings) -> Result<Vec<Rotation>, ConfigError> {
+    let mark = |rotation: &mut Rotation, adds_only| rotation.adds_only = adds_only;
+    of(settings, Key::Rotation, |rotation: &Rotation| Some(&*rotation.secret), mark)
 }
 
 /// A rule that only switches another one off, and there is none of this name.

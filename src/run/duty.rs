@@ -1,100 +1,28 @@
 //! What the keeper does for the lease: renew it, and finish the run when the wrapper cannot.
 #![forbid(unsafe_code)]
 
+mod told;
+
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::clock::{Clock as _, Moment};
-use crate::settle::Decision;
 use crate::state;
-use crate::store::{Ended, Ending, FileRecord, Forced, ForcedEnd, Live, Receipt, Release, Renewal, Store};
+use crate::store::{FileRecord, Release, Renewal, Store};
 use crate::supervise::{Beat, Begin, Cause, Duty, Hold, Outcome};
-use crate::terms::{Digest, FencingToken, GrantId};
+use crate::terms::FencingToken;
 
 use super::Before;
-use super::account;
 use super::ending::{reached, settle_within};
 use super::forced;
 use super::job::Job;
 use super::later::Later;
 use super::loose;
 use super::recheck;
-use super::spool::{self, News};
+use super::spool;
 use super::tending::{self, Edit};
+use super::words::Words;
 
-/// The wrapper's words at "go".
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Words {
-    /// When the granted request was sent, ms on the boot clock.
-    pub(super) sent: u64,
-    /// For how long it was granted, ms.
-    pub(super) lasts: u64,
-    /// The tokens, in the plan's order of resources; none for a run by force.
-    pub(super) tokens: Vec<i64>,
-    /// The run is by force and holds nothing.
-    pub(super) forced: bool,
-    /// The live file, where the state directory has a spool.
-    pub(super) live: Option<Live>,
-    /// Files that the session's own earlier commands may have written under the same lease.
-    pub(super) carried: Vec<FileRecord>,
-    /// The bases that a person has accepted, for the ledger once something is written upon them.
-    pub(super) accepted: Vec<Receipt>,
-    /// The versions that the command began with, in the plan's order of files, where what lay there did not say it.
-    pub(super) bases: Vec<Option<Digest>>,
-}
-
-impl Words {
-    /// Those of a run that holds nothing, and so has all the time.
-    pub(super) fn forced(job: &Job<'_>, live: Live, in_refuge: bool) -> Self {
-        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        Self {
-            sent: ms(job.context.clock.now().0),
-            lasts: ms(job.options.times.ttl),
-            tokens: Vec::new(),
-            forced: true,
-            carried: Vec::new(),
-            accepted: Vec::new(),
-            bases: Vec::new(),
-            live: (!in_refuge).then_some(live),
-        }
-    }
-
-    pub(super) fn tokens(&self) -> Vec<FencingToken> {
-        self.tokens.iter().copied().map(FencingToken).collect()
-    }
-
-    /// For how long the lease has been ours.
-    pub(super) fn held(&self, job: &Job<'_>) -> Duration {
-        Moment(Duration::from_millis(self.sent)).until(job.context.clock.now())
-    }
-
-    /// These receipts behind those of the bases that they were written upon by a person's word.
-    pub(super) fn with_accepted(&self, receipts: Vec<Receipt>) -> Vec<Receipt> {
-        let written = |base: &&Receipt| receipts.iter().any(|it| it.scope == base.scope && it.path == base.path);
-        self.accepted.iter().filter(written).cloned().chain(receipts.iter().cloned()).collect()
-    }
-
-    pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
-        let held = job.plan.resources.iter().filter(|_| !self.forced);
-        let names = held.map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
-        let tokens = self.tokens.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        Begin {
-            sent: Moment(Duration::from_millis(self.sent)),
-            lasts: Duration::from_millis(self.lasts),
-            variables: vec![
-                ("LOCKED_RESOURCES".to_owned(), names),
-                ("LOCKED_TOKENS".to_owned(), tokens),
-                ("LOCKED_LEASE".to_owned(), job.grant.to_string()),
-                ("LOCKED_HOLDER".to_owned(), job.owner.session.short()),
-            ]
-            .into_iter()
-            .chain(job.options.issue.iter().map(|issue| ("LOCKED_ISSUE".to_owned(), issue.to_string())))
-            .collect(),
-        }
-    }
-}
-
+/// What the keeper does for this job's lease.
 pub(super) struct KeeperDuty<'a> {
     job: &'a Job<'a>,
     /// Opened when first needed: most commands end before the first heartbeat.
@@ -122,58 +50,6 @@ impl<'a> KeeperDuty<'a> {
 
     fn is_forced(&self) -> bool {
         self.words.as_ref().is_some_and(|words| words.forced)
-    }
-
-    fn is_settled(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
-        state::discard(self.job.state, self.job.grant);
-        self.give_account(outcome, decision, release, keeps);
-    }
-
-    /// The wrapper was killed while the command ran, so it cannot tell how that went; its exit is not known here.
-    fn give_account(&self, outcome: Outcome, decision: &Decision, release: Release, keeps: bool) {
-        let (Some(Cause::WrapperDied), Some(words)) = (outcome.cause(), &self.words) else { return };
-        let account = &self.job.context.account;
-        account.runs(&self.job.tokens_of(&self.tokens));
-        let loose = self.hold.is_over().then(|| (loose::ACCOUNT.0, Some(loose::ACCOUNT.1.to_owned())));
-        let (word, why) = loose.unwrap_or_else(|| account::account_of(outcome, decision, &Ok(release), keeps));
-        account.ended(word, words.held(self.job), why.as_deref());
-        account.write();
-    }
-
-    /// The store was down until the lease ended: whoever finds it up again tells it.
-    fn leave_word(&self, decision: &Decision, receipts: Vec<Receipt>) {
-        let Some(live) = self.words.as_ref().and_then(|words| words.live) else { return };
-        let bad = self.bad_of(decision);
-        let news = News::Settled(self.job.holding(&self.tokens), Job::settlement(decision, receipts), bad);
-        // What cannot be written either is found by the next writer, who proves the files.
-        let _found_by_the_next = spool::write(self.job.state, &self.job.store, self.job.grant, live, news);
-    }
-
-    /// What of the lease is bad, as a record of its own: the lease's row may have ended by then.
-    fn bad_of(&self, decision: &Decision) -> Option<Forced> {
-        let whole = self.job.plan.resources.iter().map(|resource| (resource.clone(), &decision.ending));
-        let endings = whole.filter(|_| decision.apart.is_empty());
-        let endings = endings.chain(decision.apart.iter().map(|(resource, ending)| (resource.clone(), ending)));
-        let bad: Vec<_> = endings
-            .filter_map(|(resource, ending)| match ending {
-                Ending::Quarantine { reason } => Some((resource, ForcedEnd::Quarantine { reason: reason.clone() })),
-                _ => None,
-            })
-            .collect();
-        let now = self.job.context.clock.wall_ms();
-        let held = self.words.as_ref().map(|words| words.held(self.job)).unwrap_or_default();
-        (!bad.is_empty()).then(|| Forced {
-            grant: GrantId::random(),
-            owner: self.job.owner.clone(),
-            resources: bad.iter().map(|(resource, _)| resource.clone()).collect(),
-            reason: "its lease was over before the store could be told".to_owned(),
-            began_at: now.saturating_sub(i64::try_from(held.as_millis()).unwrap_or_default()),
-            ended_at: now,
-            files: self.job.records(&self.before),
-            receipts: Vec::new(),
-            end: ForcedEnd::Ended(Ended::Failed),
-            apart: bad,
-        })
     }
 
     fn store(&mut self) -> Option<&mut Box<dyn Store>> {

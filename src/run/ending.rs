@@ -10,11 +10,11 @@ use crate::store::{Distance, Granted, Receipt, Release, Renewal, Settlement, Sto
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::FencingToken;
 
-use super::duty::Words;
 use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
+use super::words::Words;
 use super::{account, base, consumers, on_lost, stale, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be

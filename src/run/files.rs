@@ -71,7 +71,17 @@ pub(super) fn record(file: &PlannedFile, before: &Before) -> FileRecord {
         before: before.digest(),
         change: Some(file.write.change),
         resources: file.target.resources().cloned().collect(),
+        open: was_open(file, before),
     }
+}
+
+/// The command found no SOPS file, and was not to make one.
+fn was_open(file: &PlannedFile, before: &Before) -> bool {
+    file.once && before.content.as_deref().is_none_or(is_no_sops)
+}
+
+fn is_no_sops(content: &[u8]) -> bool {
+    !matches!(canary::sniff(content), Kind::Sops(_))
 }
 
 /// The path of a record on this machine.
@@ -84,16 +94,34 @@ pub fn path_of(record: &FileRecord) -> PathBuf {
     return String::from_utf8_lossy(&bytes).into_owned().into();
 }
 
-/// Keeps a pre-image of a file that passes the native checks. Plaintext and damaged files are not kept.
+/// Keeps a pre-image of a file that passes the native checks. Of plaintext and damaged files none is kept; that a command of
+/// sops makes something of them is noted, so that others know of it while it lies there as plaintext.
 ///
 /// # Errors
 /// When the copy cannot be written: then the command does not run, since a bad write could not be undone.
-pub(super) fn keep_pre_image(chain: &Chain, before: &Before, now_ms: i64) -> io::Result<()> {
-    let Some(content) = &before.content else { return Ok(()) };
-    if !matches!(canary::sniff(content), Kind::Sops(_)) || canary::native(content).is_err() {
-        return Ok(());
+pub(super) fn keep_pre_image(file: &PlannedFile, before: &Before, job: &Job<'_>) -> io::Result<()> {
+    let (chain, now_ms) = (job.chain(file), job.context.clock.wall_ms());
+    match &before.content {
+        Some(content) if !is_no_sops(content) && canary::native(content).is_ok() => {
+            chain.keep(content, Quality::PreImage, now_ms)
+        }
+        _ => {
+            if makes_sops(file) {
+                // Where it cannot be noted, others are told by what is kept once there is a version.
+                let _less_is_known = chain.mean(now_ms);
+            }
+            Ok(())
+        }
     }
-    chain.keep(content, Quality::PreImage, now_ms)
+}
+
+/// It is, or becomes, a SOPS file by this command of sops.
+fn makes_sops(file: &PlannedFile) -> bool {
+    match file.write.change {
+        Change::Encrypt | Change::Edit | Change::DecryptInPlace => true,
+        Change::DecryptTo => !file.once,
+        _ => false,
+    }
 }
 
 /// What the canary says of one file now.
@@ -107,6 +135,10 @@ pub(super) fn look(file: &PlannedFile, before: &Before, job: &Job<'_>) -> Findin
             return found(Some(Verdict::Unverified(why)));
         }
     };
+    // Plaintext in the place of plaintext: whether that is an open edit, the lease that it was taken under says.
+    if was_open(file, before) && now.content.as_deref().is_none_or(is_no_sops) {
+        return found(None);
+    }
     // It was to go, and nothing is left that could be unsound. Its last version is kept.
     if file.write.leaves == Leaves::Gone && now.content.is_none() {
         return found(None);

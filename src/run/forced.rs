@@ -15,11 +15,11 @@ use crate::supervise::Wrapper;
 use crate::terms::GrantId;
 
 use super::base;
-use super::duty::Words;
 use super::ending::Ended;
 use super::hold;
 use super::job::Job;
 use super::later::Later;
+use super::words::Words;
 use super::{Before, Context, Options, files, issue, recheck, spool, stale, tell};
 
 /// Where a run has its files.
@@ -123,10 +123,9 @@ fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreE
     if let Some(refusal) = base::redirected(job, &mut before)? {
         return Ok(Err(refusal));
     }
-    let now_ms = job.context.clock.wall_ms();
     for (file, before) in job.plan.files.iter().zip(&mut before) {
         before.base = stale::base_of(job, &[], None, file, before);
-        files::keep_pre_image(&job.chain(file), before, now_ms).map_err(|error| base::no_copy(job, &error))?;
+        files::keep_pre_image(file, before, job).map_err(|error| base::no_copy(job, &error))?;
     }
     Ok(Ok(before))
 }

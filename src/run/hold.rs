@@ -19,10 +19,11 @@ use crate::supervise::{self, Cause, News, Order, Ran, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
 use super::base::{self, Base};
-use super::duty::{KeeperDuty, Words};
+use super::duty::KeeperDuty;
 use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
+use super::words::Words;
 use super::{Context, Keepers, Options, arbiter, files, forced, loose, on_lost, recheck, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::canary::Arbiter;
+use crate::canary::{Arbiter, Verdict};
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
 use crate::plan::{HoldPlan, PlannedFile};
-use crate::rules::{self, Canary};
+use crate::rules::{self, Canary, Change};
 use crate::settle::{self, Decision, Facts, Finding};
 use crate::state::StateDir;
 use crate::store::{FileRecord, Granted, Holding, Owner, Receipt, Release, Settlement, Store, StoreError};
@@ -72,27 +72,31 @@ impl Job<'_> {
         let off = (self.plan.policy.canary == Canary::Off).then_some("its rule has no canary");
         if let Some(why) = Some("--no-canary").filter(|_| !self.options.canary).or(off) {
             let changed = Before::read(&file.target.path).is_ok_and(|now| now.content != before.content);
-            let why = || crate::canary::Verdict::Unverified(why.to_owned());
+            let why = || Verdict::Unverified(why.to_owned());
             return files::finding(file, self, changed.then(why));
         }
         files::look(file, before, self)
     }
 
-    /// What the session's own earlier commands may have written on this host, and this command does not write.
+    /// What the session's own earlier commands may have written on this host: what this command does not write, and what they
+    /// have opened for an edit.
     pub(super) fn carried(&self, granted: &Granted) -> Vec<FileRecord> {
+        let opens = |record: &FileRecord| matches!(record.change, Some(Change::DecryptInPlace | Change::DecryptTo));
         let ours = |record: &FileRecord| self.plan.files.iter().any(|file| file.target.path == files::path_of(record));
         let here = granted.carried.iter().filter(|debt| debt.host == self.owner.host);
-        here.flat_map(|debt| debt.files.clone()).filter(|record| !ours(record)).collect()
+        here.flat_map(|debt| debt.files.clone()).filter(|record| opens(record) || !ours(record)).collect()
     }
 
-    /// Those of them that are plaintext: an edit that this command has nothing to do with is still open.
-    fn open_edits(&self, carried: &[FileRecord]) -> Vec<String> {
-        carried
-            .iter()
-            .map(files::path_of)
-            .filter(|path| files::is_plaintext(path))
-            .map(|path| files::quoted(&path))
-            .collect()
+    /// Those of them that are plaintext: such an edit is still open, whether this command had to do with it and did not end it,
+    /// or had not. What this command has left bad is no edit.
+    fn open_edits(&self, carried: &[FileRecord], findings: &[Finding]) -> Vec<String> {
+        let is_bad = |path: &PathBuf| {
+            let pairs = self.plan.files.iter().zip(findings);
+            pairs.into_iter().any(|(file, it)| file.target.path == *path && matches!(it.verdict, Some(Verdict::Bad(_))))
+        };
+        // Who only wrote into plaintext has opened nothing.
+        let opened = carried.iter().filter(|record| !record.open).map(files::path_of);
+        opened.filter(|path| files::is_plaintext(path) && !is_bad(path)).map(|path| files::quoted(&path)).collect()
     }
 
     pub(super) fn chain(&self, file: &PlannedFile) -> Chain {
@@ -114,7 +118,7 @@ impl Job<'_> {
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before);
         self.context.account.found(&findings);
-        let open = self.open_edits(carried);
+        let open = self.open_edits(carried, &findings);
         let succeeded = self.succeeded(outcome);
         let facts = Facts {
             outcome,

@@ -11,8 +11,8 @@ use crate::canary;
 use crate::rules::Canary;
 use crate::supervise::Outcome;
 
-use super::duty::Words;
 use super::job::Job;
+use super::words::Words;
 
 /// How long the proof may take: 1 minute.
 const PROOF: Duration = Duration::from_secs(60);

@@ -6,9 +6,9 @@ use crate::settle::{self, Decision};
 use crate::store::{Ended as As, Ending, Store};
 use crate::supervise::{Cause, Hold, Outcome, Ran, Wrapper};
 
-use super::duty::Words;
 use super::ending::{Ended, settle_within};
 use super::job::Job;
+use super::words::Words;
 
 /// How such a lease ends, whatever the command does later: its work was done when it ran.
 pub(super) fn decision(outcome: Outcome) -> Decision {

@@ -28,12 +28,14 @@ mod litter;
 mod loose;
 mod on_lost;
 mod options;
+mod past;
 mod proof;
 mod read;
 mod receipt;
 mod recheck;
 mod setting;
 mod settings;
+mod sourced;
 mod spool;
 mod stack;
 mod stale;
@@ -44,11 +46,12 @@ mod trust;
 mod used;
 mod way;
 mod witness;
+mod words;
 mod workflows;
 
 pub use account::Account;
 pub use arbiter::{arbiter, real, variables};
-pub use book::{book_here, classified, rotations_here, tables_here, zones};
+pub use book::{asking, book_here, classified, names_here, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};
@@ -60,6 +63,7 @@ pub use keeping::{Kept, Standby, standby};
 pub use known::can_be_restored;
 pub use litter::sweep_all;
 pub use options::Options;
+pub use past::was_sops;
 pub use proof::fault_of;
 pub use receipt::of as receipt_of;
 pub use setting::{NoSetting, completed, said_store, status_of, store_for, store_here, store_of_files};
@@ -72,6 +76,7 @@ pub use times::{AskedTimes, NoTimes, times};
 pub use trust::{Trusted, root_around, trust, trusted, untrust};
 pub use used::{Used, last_used, place_here};
 pub use way::{Tools, complete};
+pub use workflows::workflow_file;
 
 use std::ffi::OsString;
 
@@ -266,6 +271,7 @@ pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> 
         stack_of: Box::new(stack::lookup(context)),
         book,
         stdin,
+        past: Box::new(past::AtHand::of(context)),
         is_late: Box::new(stack::clock()),
     }
 }

@@ -1,7 +1,7 @@
 //! The take-over proof: what a predecessor that never settled has left behind is looked at before anything is spawned.
 #![forbid(unsafe_code)]
 
-use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
+use crate::canary::{self, Arbiter, Expect, Fault, Kind, Sample, Verdict};
 use crate::copies::Chain;
 use crate::git::Repository;
 use crate::rules::{Asked, Change, Via};
@@ -105,6 +105,10 @@ fn prove_one(
     };
     let digest = Digest::of(&now);
     if record.before.as_ref() == Some(&digest) || (record.before.is_none() && now.is_empty()) {
+        return Ok(None);
+    }
+    // Whose edit it is, if somebody's, is said by the record of who opened it.
+    if record.open && !matches!(canary::sniff(&now), Kind::Sops(_)) {
         return Ok(None);
     }
     let scope = Scope(record.scope.clone());

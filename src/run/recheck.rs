@@ -12,10 +12,10 @@ use crate::supervise::Cause;
 use crate::terms::Issue;
 
 use super::base;
-use super::duty::Words;
 use super::ending::settle_within;
 use super::issue::{self, IssueState};
 use super::job::Job;
+use super::words::Words;
 
 /// Why nothing is run, and the exit status.
 pub(super) type Against = (Refusal, i32);

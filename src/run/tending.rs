@@ -34,7 +34,8 @@ impl<'a> Edit<'a> {
     /// Those that this command decrypts, and those of the session's earlier commands. They may be closed by now.
     pub(super) fn of(job: &'a Job<'a>, before: &[Before], carried: &[FileRecord]) -> Self {
         let decrypts = |record: &FileRecord| matches!(record.change, Some(Change::DecryptInPlace | Change::DecryptTo));
-        let open = job.records(before).into_iter().filter(decrypts).chain(carried.iter().cloned());
+        let carried = carried.iter().filter(|record| !record.open).cloned();
+        let open = job.records(before).into_iter().filter(decrypts).chain(carried);
         let with_resource = |record: FileRecord| {
             let resource = job.plan.resources.iter().find(|resource| record.concerns(resource)).cloned();
             Some((record, resource.or_else(|| job.plan.resources.first().cloned())?))

@@ -34,8 +34,25 @@ pub(super) fn asked(context: &Context) -> WorkflowAsker {
         if repository.is_some_and(|named| !origin().is_some_and(|origin| is_of(&origin, named))) {
             return Vec::new();
         }
-        known(&around.worktree_root, named)
+        let all = workflows(&around.worktree_root.join(".github/workflows"));
+        match named {
+            Some(named) => known(&all, named).into_iter().collect(),
+            None => all.iter().map(spelled).collect(),
+        }
     })
+}
+
+/// The file of the workflow that is called so in the repository around a directory; none where no display name says it.
+pub fn workflow_file(context: &Context, cwd: &Path, named: &str) -> Option<String> {
+    asked(context)(cwd, None, Some(named)).pop()?.into_iter().next()
+}
+
+/// A workflow's file, and its display name.
+type Workflow = (String, Option<String>);
+
+/// By all of its names.
+fn spelled((file, display): &Workflow) -> Vec<String> {
+    [file.clone()].into_iter().chain(display.clone()).collect()
 }
 
 /// Whether `[HOST/]OWNER/REPO` is this origin.
@@ -47,21 +64,17 @@ fn is_of(origin: &str, named: &str) -> bool {
 }
 
 /// The file and the display name of the workflow that is called so; nothing where there is none, or more than one.
-fn known(root: &Path, named: &str) -> Vec<String> {
-    let all = workflows(&root.join(".github/workflows"));
+fn known(all: &[Workflow], named: &str) -> Option<Vec<String>> {
     let is_file = |name: &str| name.ends_with(".yml") || name.ends_with(".yaml");
-    let fits = |(file, display): &&(String, Option<String>)| match is_file(named) {
+    let fits = |(file, display): &&Workflow| match is_file(named) {
         true => file == named,
         false => display.as_ref().is_some_and(|display| display.to_lowercase() == named.to_lowercase()),
     };
     let mut found = all.iter().filter(fits);
-    match (found.next(), found.next()) {
-        (Some((file, display)), None) => [file.clone()].into_iter().chain(display.clone()).collect(),
-        _ => Vec::new(),
-    }
+    found.next().filter(|_| found.next().is_none()).map(spelled)
 }
 
-fn workflows(directory: &Path) -> Vec<(String, Option<String>)> {
+fn workflows(directory: &Path) -> Vec<Workflow> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().take(MOST);
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let files = names.filter(|name| name.ends_with(".yml") || name.ends_with(".yaml"));
@@ -120,9 +133,9 @@ mod tests {
             ("gone.yml", &[]),
             ("d.yml", &["d.yml"]),
         ] {
-            assert_eq!(known(root.path(), named), names, "{named}");
+            assert_eq!(known(&workflows(&place), named).unwrap_or_default(), names, "{named}");
         }
-        assert_eq!(known(Path::new("/no/such/place"), "sync.yml"), Vec::<String>::new());
+        assert_eq!(workflows(Path::new("/no/such/place")), []);
     }
 
     #[test]

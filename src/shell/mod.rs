@@ -10,7 +10,7 @@
 //! redirections; `&>f` sends both streams), and unquoted variables are split into words as POSIX says. Where the
 //! difference would change which text is a command at all, the answer is marked incomplete. What an alias may have made of
 //! a command stands behind it (dash and sh expand aliases in scripts, bash and zsh do not); a changed `IFS` is heeded when the script itself changes it; a `cd` is presumed to work, unless what follows runs
-//! only when it failed.
+//! only when it failed; a file that is read in (`. FILE`) and that nobody can look at is presumed to stay in the directory.
 #![forbid(unsafe_code)]
 
 mod environment;
@@ -22,7 +22,9 @@ mod walk;
 mod word;
 
 pub use environment::{Environment, Exported, Value, Variable};
-pub use script::{Assignment, Descriptor, Directory, Input, Kind, Redirection, Script, Simple, Span, Surroundings};
+pub use script::{
+    Assignment, Descriptor, Directory, Input, Kind, Reads, Redirection, Script, Simple, Sourced, Span, Surroundings,
+};
 pub use word::{Part, Word};
 
 /// The longest script that is read, in bytes: 128 KiB. Linux starts no program with a longer word (`MAX_ARG_STRLEN`, 32 pages
@@ -38,9 +40,15 @@ pub fn parse(script: &[u8]) -> Script {
 /// What a script would run with these variables and parameters, as for `sh -c SCRIPT NAME ARGUMENT…` on this machine.
 #[must_use]
 pub fn parse_in(script: &[u8], surroundings: &Surroundings) -> Script {
+    parse_reading(script, surroundings, &|_, _| Sourced::Unseen)
+}
+
+/// The same where somebody says what stands in the files that it reads in (`. FILE`).
+#[must_use]
+pub fn parse_reading(script: &[u8], surroundings: &Surroundings, reads: Reads<'_>) -> Script {
     if script.len() > LONGEST {
-        return Script { commands: Vec::new(), complete: false };
+        return Script::default();
     }
     let (tree, complete) = syntax::read(script, 0);
-    walk::walk(&tree, complete, surroundings)
+    walk::walk(&tree, complete, surroundings, reads)
 }

@@ -8,7 +8,7 @@ use super::environment::Environment;
 use super::word::{Part, Word};
 
 /// Every simple command of a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     /// In the order of execution, each arm of a branch once. What a command substitutes stands before the command. The
     /// redirections of a compound command (`while …; done <F`) are a command without words, before what it encloses.
@@ -16,7 +16,24 @@ pub struct Script {
     /// Whether the whole script was understood. If not (a syntax error, nesting too deep, too long, or a text that
     /// shells read differently), `commands` holds what was found, and something may be missing.
     pub complete: bool,
+    /// Whether it reads a file in (`. FILE`) of which nobody here knows what stands in it. It is presumed to stay in the
+    /// directory, and of variables that the script has set nothing is known behind it.
+    pub unread: bool,
 }
+
+/// What stands in a file that a script reads in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sourced {
+    /// This.
+    Text(Vec<u8>),
+    /// There is no such file.
+    Missing,
+    /// Nobody here can say.
+    Unseen,
+}
+
+/// Who says what stands in a file that a script reads in: in which directory, and how the file is called there.
+pub type Reads<'a> = &'a dyn Fn(&Directory, &Word) -> Sourced;
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]

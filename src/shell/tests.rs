@@ -8,6 +8,7 @@ mod quoting;
 mod redirections;
 mod shown;
 mod simple;
+mod sourced;
 mod variables;
 
 use super::{Script, Word, parse};

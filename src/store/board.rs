@@ -64,8 +64,19 @@ pub(super) const SEEN_ANEW: Duration = Duration::from_secs(1);
 pub struct WaitView {
     /// Short session and label.
     pub holder: String,
+    /// Since when; wall clock, ms since 1970, for showing. A store of before does not say.
+    pub since: Option<i64>,
     /// What it waits for, sorted.
     pub resources: Vec<Resource>,
+}
+
+impl WaitView {
+    /// The short session, and its label.
+    #[must_use]
+    pub fn who(&self) -> (&str, &str) {
+        let (session, label) = self.holder.split_once(" (").unwrap_or((&self.holder, ""));
+        (session, label.strip_suffix(')').unwrap_or(label))
+    }
 }
 
 /// A word for who holds something.

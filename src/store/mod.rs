@@ -21,6 +21,7 @@ mod place;
 pub mod postgres;
 mod request;
 mod schema;
+mod settlement;
 mod sqlite;
 mod theft;
 mod upkeep;
@@ -39,10 +40,9 @@ pub use place::{place_of, shown_place};
 pub use postgres::{
     Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
-pub use request::{
-    Claim, Ended, Ending, FileRecord, Holding, Live, Mode, Owner, Receipt, ReceiptKind, Request, Settlement,
-};
+pub use request::{Claim, FileRecord, Holding, Live, Mode, Owner, Request};
 pub use schema::schema_of;
+pub use settlement::{Ended, Ending, Receipt, ReceiptKind, Settlement};
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
 pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};

@@ -3,45 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
+use super::held_on::in_line;
 use super::kept::Agent;
+use crate::cli::documented::{documented, fields};
 use crate::rotation::stage::{ROTATION, Stage};
 use crate::run::stage::{ends, json};
 use crate::world::board::uuid;
-
-/// The table below "Answers for programs": verb → fields.
-fn documented() -> BTreeMap<String, BTreeSet<String>> {
-    let readme = include_str!("../../README.md");
-    let part =
-        readme.split("### Answers for programs").nth(1).expect("the part").split("\n##").next().expect("its end");
-    let rows = part.lines().filter(|line| line.starts_with("| `"));
-    rows.map(|row| {
-        let mut cells = row.trim_matches('|').split('|');
-        let verb = cells.next().expect("a verb").trim().trim_matches('`').to_owned();
-        let words = cells.next().expect("fields").split('`').skip(1).step_by(2);
-        (verb, words.map(str::to_owned).collect())
-    })
-    .collect()
-}
-
-/// The objects of an answer that is one, or a list of them.
-fn objects(answer: &Value) -> Vec<&serde_json::Map<String, Value>> {
-    match answer {
-        Value::Array(list) => list.iter().filter_map(Value::as_object).collect(),
-        other => other.as_object().into_iter().collect(),
-    }
-}
-
-/// The names of an answer's fields, and below a list or an object `OUTER.INNER`.
-fn fields(answer: &Value) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for (name, value) in objects(answer).into_iter().flatten() {
-        names.insert(name.clone());
-        names.extend(objects(value).into_iter().flatten().map(|(inner, _)| format!("{name}.{inner}")));
-    }
-    names
-}
+use crate::world::processes::signal;
 
 #[test]
 fn every_answer_has_the_fields_that_are_documented() {
@@ -59,7 +30,11 @@ fn every_answer_has_the_fields_that_are_documented() {
         note("renew", &as_one(&["renew", "server:a"]));
         note("check", &as_one(&["check", "server:a"]));
         note("session list", &as_one(&["session", "list"]));
+        let waits = in_line(&stage, 3, &["server:a"]);
         note("status", &as_one(&["status"]));
+        note("status --waiting", &as_one(&["status", "--waiting"]));
+        signal(waits.pid(), Signal::TERM);
+        waits.ended();
         note("status --ping", &json(stage.locked(2).args(["status", "--ping", "server:a", "--json"])));
         note("release", &as_one(&["release", "server:b"]));
         note("history", &as_one(&["history"]));
@@ -70,7 +45,7 @@ fn every_answer_has_the_fields_that_are_documented() {
         note("status --duties", &as_one(&["status", "--duties"]));
         note("release --duty", &as_one(&["release", ROTATION, "--duty"]));
         note("session end", &as_one(&["session", "end"]));
-        assert_eq!(documented(), told, "the README's table, and what is answered");
+        assert_eq!(documented("Answers for programs"), told, "the README's table, and what is answered");
     }
 }
 

@@ -141,32 +141,67 @@ fn what_nobody_was_told_of_is_given_back() {
     assert!(said.contains("PWA has begun all the same") && said.ends_with("\n70\n"), "{said}");
 }
 
+/// This session stands in line for these, as `acquire` does; it has begun to.
+pub(super) fn in_line(stage: &Stage, session: u32, names: &[&str]) -> Held {
+    let mut command = stage.world.command("sh");
+    let model = stage.locked(session);
+    command.envs(model.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(["-c", "echo begun; exec \"$me\" acquire \"$@\" --wait 60s >/dev/null", "sh"]).args(names);
+    let held = Held::start(command.env("me", env!("CARGO_BIN_EXE_locked")));
+    let short = uuid(session)[..8].to_owned();
+    so("it is seen in line", || {
+        let waiting: Vec<Value> = json(stage.locked(9).args(["status", "--waiting", "--json"]));
+        waiting.iter().any(|it| it["holder"] == *short)
+    });
+    held
+}
+
 /// Two stand in line, one of them for what nobody holds.
 #[test]
 fn the_line_is_seen_with_whom_each_waits_for() {
     for stage in Stage::both("the_line") {
+        assert_eq!(silent(stage.locked(9).args(["status", "--waiting"])), "nobody stands in line\n");
+        assert_eq!(silent(stage.locked(9).args(["status", "--waiting", "--json"])), "[]\n");
         silent(stage.locked(1).args(["acquire", "server:1"]));
-        let waits = |session: u32, names: &[&str]| {
-            let mut command = stage.world.command("sh");
-            let model = stage.locked(session);
-            command.envs(model.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            command.args(["-c", "echo begun; exec \"$me\" acquire \"$@\" --wait 60s >/dev/null", "sh"]).args(names);
-            Held::start(command.env("me", env!("CARGO_BIN_EXE_locked")))
-        };
-        let table = || silent(stage.locked(9).arg("status"));
-        let first = waits(3, &["server:1", "server:2"]);
-        so("the first waits", || table().contains("03030303"));
-        let second = waits(4, &["server:2"]);
-        so("the second waits", || table().contains("04040404"));
-        let shown = table();
-        let line = |of: &str| shown.lines().find(|line| line.starts_with(of)).expect("listed").to_owned();
-        assert!(line("WAITING").contains("PLACE") && line("WAITING").contains("BEHIND"), "{shown}");
-        assert!(line("03030303").contains("server:1 server:2  01010101 ("), "{shown}");
-        assert!(line("03030303").ends_with("), who holds server:1"), "{shown}");
-        assert!(line("04040404").contains("  2      server:2"), "{shown}");
-        assert!(line("04040404").ends_with("), who asked first"), "{shown}");
+        let first = in_line(&stage, 3, &["server:1", "server:2"]);
+        let second = in_line(&stage, 4, &["server:2"]);
+        let shown = silent(stage.locked(9).arg("status"));
+        assert!(shown.ends_with(&silent(stage.locked(9).args(["status", "--waiting"]))), "{shown}");
+        let line = |shown: &str, of: &str| shown.lines().find(|it| it.starts_with(of)).expect("listed").to_owned();
+        let head: Vec<_> = line(&shown, "WAITING").split_whitespace().map(str::to_owned).collect();
+        assert_eq!(head, ["WAITING", "PLACE", "SINCE", "FOR", "BEHIND"]);
+        let cells = |of: &str| line(&shown, of).split("  ").map(|it| it.trim().to_owned()).collect::<Vec<_>>();
+        let cells = |of: &str| cells(of).into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>();
+        let (third, fourth) = (cells("03030303"), cells("04040404"));
+        assert_eq!((&*third[1], &*third[3]), ("1", "server:1 server:2"), "{shown}");
+        assert_eq!((&*fourth[1], &*fourth[3]), ("2", "server:2"), "{shown}");
+        for since in [&third[2], &fourth[2]] {
+            assert!(since.len() == 8 && since.split(':').all(|part| part.parse::<u8>().is_ok()), "{shown}");
+        }
+        assert!(third[4].starts_with("01010101 (") && third[4].ends_with("), who holds server:1"), "{shown}");
+        assert!(fourth[4].starts_with("03030303 (") && fourth[4].ends_with("), who asked first"), "{shown}");
+        // What is not asked for is in the way all the same.
         let narrowed = silent(stage.locked(9).args(["status", "server:2"]));
         assert!(narrowed.starts_with("no live leases\n") && narrowed.contains("04040404"), "{narrowed}");
+        assert!(line(&narrowed, "03030303").ends_with("), who holds server:1"), "{narrowed}");
+        let as_json = |words: &[&str]| -> Vec<Value> { json(stage.locked(9).arg("status").args(words).arg("--json")) };
+        let waits = as_json(&["--waiting"]);
+        let part = |wait: &Value| (wait["holder"].clone(), wait["place"].clone(), wait["behind"].clone());
+        assert_eq!(part(&waits[0]), ("03030303".into(), 1.into(), "01010101".into()));
+        assert_eq!(part(&waits[1]), ("04040404".into(), 2.into(), "03030303".into()));
+        let names = |wait: &Value| {
+            let wants = wait["wants"].as_array().expect("a list").iter();
+            wants.map(|it| it["resource"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (names(&waits[0]), names(&waits[1])),
+            (vec!["server:1".into(), "server:2".into()], vec!["server:2".to_owned()])
+        );
+        let lease = as_json(&[]).remove(0);
+        assert_eq!(lease["waiting"], Value::Array(vec![waits[0].clone()]), "each lease has those who wait for it");
+        assert!(waits[0]["since"].as_i64() >= lease["acquired_at"].as_i64() && waits[0]["since"].is_i64(), "{waits:?}");
+        assert_eq!(as_json(&["--waiting", "server:2"]), waits);
+        assert_eq!(as_json(&["--waiting", "server:1"]), waits[..1]);
         ends(stage.locked(1).args(["release", "server:1"]), 0);
         first.let_go();
         ends(stage.locked(3).args(["release", "server:1", "server:2"]), 0);

@@ -1,4 +1,4 @@
-//! The old helper's names, in a POSIX shell and in PowerShell.
+//! The old helper's names in a POSIX shell.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -6,8 +6,6 @@ use std::process::Command;
 
 use crate::run::stage::{ends, text, uuid};
 use crate::world::World;
-use crate::world::apart::this_test;
-use crate::world::ends::left_out;
 
 fn there(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("install").join(name)
@@ -63,32 +61,4 @@ fn the_posix_twin_has_the_old_names_in_every_shell() {
         run.arg(there("env-lock.sh")).args(["Get-EnvLocks"]).env("LOCKED", env!("CARGO_BIN_EXE_locked"));
         assert!(text(&ends(&mut run, 0).stdout).contains("server:"), "{name}: run, not sourced");
     }
-}
-
-#[test]
-fn the_module_has_the_old_names_in_powershell() {
-    let module = std::fs::read_to_string(there("EnvLock.psm1")).expect("the module");
-    for name in ["Acquire-EnvLock", "Release-EnvLock", "Get-EnvLocks", "Update-EnvLockHeartbeat"] {
-        assert!(module.contains(&format!("function {name} {{")), "{name}");
-    }
-    if Command::new("pwsh").args(["-NoProfile", "-Command", "exit 0"]).output().is_err() {
-        return left_out(this_test!(), "no PowerShell (pwsh) on PATH");
-    }
-    let world = World::new();
-    let said = |session: u32, script: &str, status: i32| {
-        let mut command = world.command("pwsh");
-        let import = format!("Import-Module '{}' -DisableNameChecking", there("EnvLock.psm1").display());
-        command.args(["-NoProfile", "-Command", &format!("$ErrorActionPreference = 'Stop'; {import}; {script}")]);
-        command.env("LOCKED", env!("CARGO_BIN_EXE_locked")).env("P24_ENV_LOCK_SESSION_ID", uuid(session));
-        let output = ends(&mut command, status);
-        format!("{}{}", text(&output.stdout), text(&output.stderr))
-    };
-    said(1, "Acquire-EnvLock -Resource 'server:a' -Operation 'credential rotation'", 0);
-    said(1, "Update-EnvLockHeartbeat -Resource 'server:a'", 0);
-    let blocked = said(2, "$env:LOCKED_WAIT = '0s'; Acquire-EnvLock -Resource 'server:a'", 1);
-    assert!(blocked.contains("BLOCKED: server:a is held by 01010101"), "{blocked}");
-    let board = said(2, "Get-EnvLocks | ForEach-Object { \"$($_.Resource) $($_.Holder) $($_.Expired)\" }", 0);
-    assert_eq!(board.trim(), "server:a 01010101 NO");
-    said(1, "Release-EnvLock -Resource 'server:a'", 0);
-    assert_eq!(world.status().len(), 0);
 }

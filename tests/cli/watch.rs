@@ -82,6 +82,31 @@ fn people_get_a_block_with_its_time_for_each_change() {
     assert_eq!(watcher.interrupt(), Some(2));
 }
 
+/// Who stands in line is part of it, and so is that somebody has left it.
+#[test]
+fn a_watcher_sees_the_line_too() {
+    let world = World::new();
+    silent(world.locked_as(1).args(["acquire", "server:a"]));
+    let [programs, people] =
+        [&["--json"][..], &[]].map(|words| Watcher::start(world.locked().args(["status", "--watch"]).args(words)));
+    let waiting = |programs: &Watcher, what: &str| -> Value {
+        let block: Value = serde_json::from_str(&programs.line(what, |_| true)).expect("JSON in one line");
+        block[0]["waiting"].clone()
+    };
+    assert_eq!(waiting(&programs, "the lease"), Value::Array(vec![]));
+    let mut waits = world.locked_as(2).args(["acquire", "server:a", "--wait", "60s"]).spawn().expect("it starts");
+    let line = waiting(&programs, "who waits");
+    assert_eq!((&line[0]["holder"], &line[0]["place"]), (&"02020202".into(), &1.into()));
+    people.line("a head", |line| line.starts_with("WAITING "));
+    people.line("who waits", |line| line.starts_with("02020202 (") && line.contains(", who holds server:a"));
+    assert!(Command::new("kill").arg(waits.id().to_string()).status().expect("kill runs").success());
+    waits.wait().expect("it ends");
+    assert_eq!(waiting(&programs, "it has left"), Value::Array(vec![]));
+    silent(world.locked_as(1).args(["release", "server:a", "--as", "human-action", "--note", "revoke the old key"]));
+    people.line("a duty", |line| line.ends_with("revoke the old key"));
+    assert_eq!((programs.interrupt(), people.interrupt()), (Some(2), Some(2)));
+}
+
 /// `script` gives it a terminal.
 #[test]
 fn a_terminal_is_redrawn() {
@@ -116,6 +141,10 @@ fn stalled_shows_what_was_not_renewed_for_so_long() {
         .database()
         .execute("update leases set renewed_at = renewed_at - 7300000 where name = 'server:a'", [])
         .expect("two hours ago");
+    // What else the board has is not in it.
+    silent(world.locked_as(1).args(["acquire", "rotation:K"]));
+    silent(world.locked_as(1).args(["release", "rotation:K", "--as", "human-action"]));
+    assert_eq!(silent(world.locked().args(["status", "--stalled", "3h"])), "no live leases\n");
     // As grep has it: what is found has a status, and is no failure.
     let shown = |span: &str, status: i32| -> Vec<String> {
         let found = ends(world.locked().args(["status", "--stalled", span, "--json"]), status);

@@ -6,12 +6,12 @@ use crate::run::stage::{DOTENV, FILE, Stage, ends, in_front, says, silent, text}
 use super::user;
 
 /// A table, the line and the column of what is wrong in it, and what is said.
-const WRONG: [(&str, &str, &str); 43] = [
+const WRONG: [(&str, &str, &str); 49] = [
     ("[[rule]]\nname = \"n\"\nresource = \"a:{hunter2\"", "3, column 12", "a { without its }"),
     (
         "[[rule]]\nname = \"n\"\nresource = [\"a:b\", \"a:{1|hunter2}\"]",
         "3, column 12",
-        "expected file, slug, host, stack, key, path, stored or url",
+        "expected file, slug, host, stack, key, path, stored, url or arn",
     ),
     ("[[rule]]\nname = \"n\"\nresource = \"a:{0}\"", "3, column 12", "counted from 1"),
     ("[[rule]]\nname = \"n\"\nresource = 5", "3, column 12", "expected a text or a list of texts"),
@@ -52,7 +52,13 @@ const WRONG: [(&str, &str, &str); 43] = [
         "4, column 1",
         "did you mean `subcommand`?",
     ),
-    ("[[rule]]\nresource = \"a:hunter2\"", "1, column 1", "missing field `name`"),
+    ("[[rule]]\nresource = \"a:hunter2\"", "1, column 1", "the key \"name\" is missing, expected a text"),
+    ("[[safe]]\nsessions = [\"hunter2\"]", "1, column 1", "the key \"paths\" is missing, expected a list of globs"),
+    ("[[writer]]\nprogram = \"hunter2\"", "1, column 1", "the key \"files\" is missing, expected a text with one gap"),
+    ("[[launcher]]\nskip = 1", "1, column 1", "the key \"program\" is missing, expected a text or a list"),
+    ("[[launcher]]\nprogram = \"p\"\nshell = true\nhost = true", "4, column 8", "shell and host exclude each other"),
+    ("[[launcher]]\nprogram = \"p\"\njoined = true\neach = true", "3, column 10", "each and joined exclude each other"),
+    ("[[launcher]]\nprogram = \"p\"\ninput = true", "3, column 9", "it needs host as well"),
     ("[[rule]]\nname = \"hunter2\"\nprogram = \"p\"", "2, column 8", "this rule holds nothing"),
     ("[[rule]]\nname = \"n\"\nresource = []", "3, column 12", "this rule holds nothing"),
     ("[[rule]]\nname = \"n\"\nresource = \"hunter2\"", "3, column 12", "expected kind:name"),

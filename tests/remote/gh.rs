@@ -183,12 +183,23 @@ fn one_workflow_is_one_resource_by_its_file_and_by_its_display_name() {
         explained(&stage, &["env", "GH_REPO=acme/other", "gh", "workflow", "run", "sync.yml"]).0,
         Vec::<String>::new()
     );
+    // A number may be each of those here.
     for line in [["gh", "workflow", "run", "12345"], ["gh", "api", "-XPOST", &api("12345")]] {
         let (resources, notes) = explained(&stage, &line);
-        assert!(
-            resources.is_empty() && notes.contains("only GitHub knows which workflow has the number 12345"),
-            "{notes}"
+        assert_eq!(resources, ["workflow:secret-scan", "workflow:sync"], "{line:?}");
+        assert_eq!(
+            notes,
+            "only GitHub knows which workflow has the number 12345: those here that it may be are held; name its file"
         );
     }
-    assert_eq!(explained(&stage, &["gh", "workflow", "run", "12345", "--help"]).1, "");
+    let (resources, notes) = explained(&stage, &["gh", "workflow", "run", "12345", "-R", "acme/other"]);
+    assert_eq!(resources, ["workflow:12345"]);
+    assert!(notes.ends_with("it is held by that alone; name its file"), "{notes}");
+    assert_eq!(explained(&stage, &["gh", "workflow", "run", "12345", "--help"]), (Vec::new(), String::new()));
+    for file in ["sync.yml", "secret-scan.yml"] {
+        fs::remove_file(place.join(file)).expect("removed");
+    }
+    let (resources, notes) = explained(&stage, &["gh", "workflow", "run", "12345"]);
+    assert_eq!(resources, [""; 0]);
+    assert!(notes.ends_with("of those here none locks, and nothing is held for it; name its file"), "{notes}");
 }

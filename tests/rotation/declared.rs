@@ -19,6 +19,23 @@ fn declared(stage: Stage) -> Stage {
     stage
 }
 
+/// One workflow is one resource, by whichever of its names the settings have it.
+#[test]
+fn a_workflow_that_is_declared_by_its_display_name_is_held_by_its_file() {
+    let stage = Stage::new();
+    let place = stage.world.work().join(".github/workflows");
+    fs::create_dir_all(&place).expect("place");
+    fs::write(place.join("push-keys.yml"), "name: Secrets Sync\non: workflow_dispatch\n").expect("workflow");
+    let settings = "[[rotation]]\nsecret = 'API_KEY'\nworkflows = ['Secrets Sync', 'other.yml']\n";
+    fs::write(stage.world.work().join(".locked.toml"), settings).expect("settings");
+    let mut command = stage.locked(1);
+    let line = ["--secret", "API_KEY", "--consumers-ok", "sh", "-c", "echo $LOCKED_RESOURCES"];
+    let expected = [ROTATION, "workflow:other", "workflow:push-keys"];
+    assert_eq!(silent(command.args(line)), format!("{}\n", expected.join(" ")));
+    silent(stage.locked(1).args(["acquire", ROTATION]));
+    assert_eq!(held(&stage), expected);
+}
+
 fn held(stage: &Stage) -> Vec<String> {
     let name = |lease: &serde_json::Value| lease["resource"].as_str().expect("a name").to_owned();
     stage.status().iter().map(name).collect()

@@ -89,6 +89,7 @@ pub(crate) fn file(path: &str, before: &str) -> FileRecord {
         before: Some(Digest::of(before.as_bytes())),
         change: None,
         resources: Vec::new(),
+        open: false,
     }
 }
 

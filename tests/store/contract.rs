@@ -88,6 +88,7 @@ macro_rules! every_promise {
             rest: a_quarantine_stops_everybody_and_never_expires;
             rest: the_session_renews_and_ends_what_rests_but_not_what_runs;
             rest: who_keeps_a_hold_alive_keeps_that_hold_alone;
+            rest: what_a_short_command_left_of_a_hold_is_renewed_by_the_hold_s_ttl;
             settling: the_same_settling_twice_is_released_twice;
             settling: a_reclaimed_lease_is_not_ours_to_settle;
             settling: a_wrong_key_or_token_settles_nothing;

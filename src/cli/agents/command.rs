@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::agents::{self, Judgement, Touch};
 use crate::exit::Exit;
 use crate::naming::{Local, Namer};
-use crate::plan::{self, HoldPlan, Plan};
+use crate::plan::{self, HoldPlan, Plan, PlannedFile};
 use crate::report::{self, ByHand};
 use crate::rules::{self, Book, Change, Classification, Command, Part};
 use crate::run::{self, Context, env_of};
@@ -130,15 +130,21 @@ fn unguarded(
     plan: &HoldPlan,
     walk: &Walk<'_>,
 ) -> Result<Judgement, Exit> {
-    let mut world = World::open(context, context.session)?;
     let by_others = |change| change == Change::Other;
-    let opened = |path: &std::path::Path| walk.has_opened(path);
-    if plan.files.iter().all(|file| by_others(file.write.change) && opened(&file.target.path)) {
-        let of_files =
-            |resource: &&Resource| plan.files.iter().any(|file| file.target.resources().any(|it| it == *resource));
-        let rest: Vec<Resource> = plan.resources.iter().filter(|it| !of_files(it)).cloned().collect();
+    // What may be open for an edit was asked about on the way already, if the line names it: it is this session's or nobody's.
+    let asked = |file: &PlannedFile| file.once && part.class.writes.iter().any(|write| write.path == file.write.path);
+    let opened = |file: &PlannedFile| asked(file) || walk.has_opened(&file.target.path);
+    let of_files =
+        |resource: &&Resource| plan.files.iter().any(|file| file.target.resources().any(|it| it == *resource));
+    let rest: Vec<Resource> = plan.resources.iter().filter(|it| !of_files(it)).cloned().collect();
+    let is_free = plan.files.iter().all(|file| by_others(file.write.change) && opened(file));
+    if is_free && rest.is_empty() {
+        return Ok(Judgement::Pass);
+    }
+    let mut world = World::open(context, context.session)?;
+    if is_free {
         if rest.iter().all(|resource| resource.name.kind() == "zone") {
-            return if rest.is_empty() { Ok(Judgement::Pass) } else { zone(&mut world, options, plan, rest) };
+            return zone(&mut world, options, plan, rest);
         }
         let own = hold::own(&mut world, &rest)?;
         let is_own = |resource: &Resource| own.iter().any(|lease| lease.resource == *resource);

@@ -16,7 +16,7 @@ use crate::terms::{Resource, may_hold_a_secret};
 
 use super::around::there;
 use super::hold::{self, Wanted};
-use super::place::{from_elsewhere, root_elsewhere, was_sops};
+use super::place::{from_elsewhere, root_elsewhere};
 use super::sops::{self, Writing};
 use crate::cli::RunOptions;
 use crate::cli::world::World;
@@ -63,7 +63,7 @@ pub(super) fn against(
     let target = if demanded {
         namer.name(path).map_err(|error| run::refuse_unnamed(&error))?
     } else {
-        let Some(target) = was_sops(context, path) else { return Ok(None) };
+        let Some(target) = run::was_sops(context, path) else { return Ok(None) };
         target
     };
     let Some(mut world) = world(context, demanded)? else { return Ok(None) };
@@ -116,12 +116,14 @@ fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touc
         Plan::Hold(plan) => Some(*plan),
         Plan::PassThrough { .. } => None,
     };
-    let demanded = plan.as_ref().is_some_and(|plan| !plan.files.is_empty()) || audit::demands(path);
-    let target = match plan.as_ref().and_then(|plan| plan.files.first()) {
+    let file = plan.as_ref().and_then(|plan| plan.files.first());
+    let demanded = file.is_some_and(|file| !file.once) || audit::demands(path);
+    let target = match file {
         Some(file) => Some(file.target.clone()),
-        None if plan::is_safe(path, &book) => None,
-        None if demanded => Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?),
-        None => was_sops(context, path),
+        None if demanded && !plan::is_safe(path, &book) => {
+            Some(namer.name(path).map_err(|error| run::refuse_unnamed(&error))?)
+        }
+        None => None,
     };
     let shared = shared(context, &mut namer, &book, plan.as_ref(), path, touch)?;
     if target.is_none() && shared.is_none() {

@@ -3,12 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::copies::Chain;
 use crate::git::Repository;
-use crate::naming::{self, Local, Namer, Target};
+use crate::naming;
 use crate::rules;
-use crate::run::{self, Context, env_of};
-use crate::state::StateDir;
+use crate::run::Context;
 use crate::terms::shell_quote;
 
 /// Its names mean something in its own repository: what is to be run is run there.
@@ -21,19 +19,6 @@ pub(super) fn from_elsewhere(context: &Context, why: &str) -> String {
         }
         None => why.to_owned(),
     }
-}
-
-/// Whether this file was written as SOPS on this machine before: what no name and no rule demands may be open for an edit as well.
-pub(super) fn was_sops(context: &Context, path: &Path) -> Option<Target> {
-    let copies = StateDir::existing(&env_of(context)).ok().flatten()?.path().join("copies");
-    if !copies.is_dir() {
-        return None;
-    }
-    let (env, said) = (env_of(context), run::said_scope(context));
-    // Who only looks gives a repository no name.
-    let target = Namer::new(Local::Peek, &env).heeding(&said).name(path).ok()?;
-    let chain = Chain::of(&copies, target.scope(), &target.key, &target.path);
-    chain.here().is_ok_and(|copies| !copies.is_empty()).then_some(target)
 }
 
 /// A path of a line: where only run time knows its directory, it may be that of the agent, or the root of its repository.

@@ -20,15 +20,16 @@ use super::front::refuse;
 use super::out::print;
 use super::table::table;
 use super::verbs::History;
-use super::world::{CALL, down, store_of};
+use super::world::{CALL, down, meant, store_of};
 use lanes::Lanes;
 
 pub(super) fn history(context: &Context, options: &RunOptions, verb: &History) -> Exit {
-    let filter = HistoryFilter {
-        name: verb.resource.as_ref().map(ToString::to_string),
-        since: verb.since,
-        limit: Some(verb.limit),
+    let resource = match meant(context, verb.resource.as_slice()) {
+        Ok(meant) => meant.into_iter().next(),
+        Err(exit) => return exit,
     };
+    let filter =
+        HistoryFilter { name: resource.as_ref().map(ToString::to_string), since: verb.since, limit: Some(verb.limit) };
     let (_, mut store) = match store_of(context) {
         Ok(opened) => opened,
         Err(exit) => return exit,
@@ -54,7 +55,7 @@ fn over_time(
 ) -> Result<Exit, StoreError> {
     let past = store.history(filter, CALL)?;
     let mut live = store.leases(None, CALL)?;
-    live.retain(|lease| verb.resource.as_ref().is_none_or(|name| *name == lease.resource.name));
+    live.retain(|lease| filter.name.as_ref().is_none_or(|name| name == lease.resource.name.as_str()));
     let now = context.clock.wall_ms();
     let lanes = Lanes::of(&past, &live, now);
     Ok(match (&verb.html, &lanes) {

@@ -10,7 +10,7 @@ use crate::cli::world::{CALL, down};
 use crate::exit::Exit;
 use crate::store::{Ended, Figures, LeaseState, LeaseView, Store, StoreError};
 
-use super::Seen;
+use super::board::Seen;
 
 /// A store that does not answer: the one figure that can be told.
 pub(super) const DOWN: &str =

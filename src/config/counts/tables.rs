@@ -8,10 +8,12 @@ use crate::config::Key;
 use crate::config::file::Head;
 use crate::config::key::Untrusted;
 
-/// Keys of a `[[rule]]` or `[[zone]]` that say on what terms something is held, let something pass, or run a command; the
-/// others say what is held, which only adds.
-const TERMS: [&str; 14] = [
+/// Keys of a `[[rule]]` or `[[zone]]` that say on what terms something is held, let something pass, take a read away or
+/// run a command; the others say what is held, which only adds.
+const TERMS: [&str; 18] = [
+    "ask",
     "canary",
+    "detached",
     "elsewhere",
     "follow",
     "give_back",
@@ -20,10 +22,12 @@ const TERMS: [&str; 14] = [
     "keep_for",
     "on_lost",
     "pass",
+    "reads",
     "replaces",
     "safe",
     "sessions",
     "ttl",
+    "uses",
     "wait",
 ];
 
@@ -46,6 +50,10 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
             counted.ignored.push(ignored(None, "it is about every program"));
             return;
         }
+        if head.asks_alone() {
+            counted.ignored.push(ignored(None, "it holds nothing, and would only refuse"));
+            return;
+        }
         without = TERMS.into_iter().filter(|term| head.sets.iter().any(|set| set == term)).collect();
         let why = "an untrusted file says what is held, not on what terms";
         counted.ignored.extend(without.iter().map(|&term| ignored(Some(term), why)));
@@ -53,9 +61,20 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
     counted.tables.push(Table { file: Arc::clone(&reading.file), head: head.clone(), without, adds_only });
 }
 
+impl Head {
+    /// A rule that holds nothing by itself: it refuses until somebody names a secret.
+    fn asks_alone(&self) -> bool {
+        self.key == Key::Rule && self.holds.is_empty() && self.sets.iter().any(|set| set == "ask")
+    }
+}
+
 /// Does it take the name of one that is there already? What has no name takes none, but for a program: that is how the
-/// command lines of that program are read, and read differently they may pass whatever else is said of them.
+/// command lines of that program are read, and read differently they may pass whatever else is said of them. By what lines
+/// the programs that are known write files and tell SQL is known as well: more of them would make writes of reads.
 fn is_taken(below: &[Table], head: &Head, built_in: &BuiltIn<'_>) -> bool {
+    if matches!(head.key, Key::Writer | Key::Sql) {
+        return head.program.iter().any(|program| (built_in.program)(program));
+    }
     if head.called.is_empty() {
         return head.key == Key::Program;
     }
@@ -82,7 +101,50 @@ impl Table {
             // One without a program is about all of them.
             Key::Rule => named || self.head.program.is_empty(),
             Key::Launcher | Key::Writer | Key::Sql => named,
+            Key::Zone => self.is_entered_by(program),
             _ => false,
+        }
+    }
+
+    /// May a line of this program enter the zone by how it is read? Which of its words are files matters where reading or
+    /// copying enters as well, and that is so for any program.
+    fn is_entered_by(&self, program: &str) -> bool {
+        let by_files = self.head.sets.iter().any(|set| set == "reads" || set == "content");
+        by_files || self.head.commands.iter().any(|glob| may_begin_with(glob, program))
+    }
+}
+
+/// May a line that fits the glob begin with this word? As far as the glob says it before its first sign: `*` goes over
+/// spaces.
+fn may_begin_with(glob: &str, program: &str) -> bool {
+    let plain = &glob[..glob.find(['*', '?', '[', '{', '\\', '!']).unwrap_or(glob.len())];
+    match plain.split_once(' ') {
+        Some((first, _)) => first == program,
+        None if plain.len() == glob.len() => plain == program,
+        None => program.starts_with(plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_for_lines_says_with_which_programs_they_may_begin() {
+        let table = [
+            ("deployctl deploy*", "deployctl", true),
+            ("deployctl deploy*", "deploy", false),
+            ("deployctl", "deployctl", true),
+            ("deployctl", "deployctl2", false),
+            ("deploy*", "deployctl", true),
+            ("dep*prod", "deployctl", true),
+            ("{deployctl,other} x", "deployctl", true),
+            ("*deploy*", "anything", true),
+            ("deploy?tl x", "deployctl", true),
+            ("crontab *", "deployctl", false),
+        ];
+        for (glob, program, may) in table {
+            assert_eq!(may_begin_with(glob, program), may, "{glob} {program}");
         }
     }
 }

@@ -51,7 +51,7 @@ fn fate(own: &str, text: &str, standing: Standing) -> Fate {
 #[test]
 fn every_key_counts_as_far_as_its_file_is_trusted() {
     // (key, in the user's file, in the repository's, untrusted, trusted)
-    let table: [(Key, &str, &str, Fate, Fate); 67] = [
+    let table: [(Key, &str, &str, Fate, Fate); 81] = [
         (Key::Scope, "", "scope = \"github.com/acme/infra\"", Counts, Counts),
         (Key::Scope, "", "scope = \"github.com/acme/other\"", Refused, Counts),
         (Key::Store, "", "store = { url_env = \"D\" }", Counts, Counts),
@@ -109,11 +109,25 @@ fn every_key_counts_as_far_as_its_file_is_trusted() {
         (Key::Program, "[[launcher]]\nprogram = \"q\"", "[[program]]\nname = \"q\"", Ignored, Counts),
         (Key::Program, "[[program]]\nname = [\"p\", \"q\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
         (Key::Program, "", "[[program]]\nname = [\"n8nctl\", \"sops\"]", Ignored, Counts),
+        (Key::Program, "[[zone]]\nname = \"Z\"\ncommands = [\"q x*\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[zone]]\nname = \"Z\"\ncommands = [\"*x\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[zone]]\nname = \"Z\"\ncommands = [\"p x*\"]", "[[program]]\nname = \"q\"", Counts, Counts),
+        (Key::Program, "[[zone]]\nname = \"Z\"\npaths = [\"x\"]", "[[program]]\nname = \"q\"", Counts, Counts),
+        (Key::Program, "[[zone]]\npaths = [\"x\"]\nreads = true", "[[program]]\nname = \"q\"", Ignored, Counts),
+        (Key::Program, "[[zone]]\npaths = [\"x\"]\ncontent = [\"x\"]", "[[program]]\nname = \"q\"", Ignored, Counts),
         (Key::Program, "", "[[program]]\nname = [\"n8nctl\", \"other\"]", Counts, Counts),
         (Key::Launcher, "", "[[launcher]]\nprogram = \"q\"", Ignored, Counts),
         (Key::Writer, "", "[[writer]]\nprogram = \"q\"", Counts, Counts),
+        (Key::Writer, "", "[[writer]]\nprogram = [\"q\", \"sops\"]", Ignored, Counts),
         (Key::Sql, "", "[[sql]]\nprogram = \"q\"", Counts, Counts),
+        (Key::Sql, "", "[[sql]]\nprogram = [\"q\", \"sops\"]", Ignored, Counts),
+        (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = \"a:b\"\nask = true", Ignored, Counts),
+        (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = []\nask = true", Ignored, Counts),
+        (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = \"a:b\"\nuses = \"{1}\"", Ignored, Counts),
+        (Key::Rule, "", "[[rule]]\nprogram = \"p\"\nresource = \"a:b\"\ndetached = \"-d\"", Ignored, Counts),
         (Key::Zone, "", "[[zone]]\nname = \"DB\"\npaths = [\"**\"]", Counts, Counts),
+        (Key::Zone, "", "[[zone]]\nname = \"DB\"\npaths = [\"**\"]\nreads = true", Ignored, Counts),
+        (Key::Zone, "", "[[zone]]\nname = \"DB\"\npaths = [\"**\"]\nstale = \"ask\"", Counts, Counts),
         (Key::Zone, "[[zone]]\nname = \"DB\"", "[[zone]]\nname = \"DB\"", Ignored, Counts),
         (Key::Safe, "", "[[safe]]\npaths = [\"/**\"]", Ignored, Counts),
         (Key::Safe, "[[safe]]\npaths = [\"/x\"]", "[[safe]]\npaths = [\"/x\"]", Ignored, Counts),
@@ -203,4 +217,16 @@ fn later_own_files_win_and_every_value_knows_its_place() {
     assert_eq!(ttl.value, Value::Length(Duration::from_secs(7200)));
     assert_eq!(ttl.from.to_string(), "\"/user\" line 3");
     assert_eq!(counted.values[&Key::Wait].from.to_string(), "\"/user\" line 2");
+}
+
+/// Which repository comes first is chance: a file that nobody vouches for takes nothing from one that stands behind it.
+#[test]
+fn an_untrusted_table_takes_nothing_from_a_trusted_one_behind_it() {
+    let zone = reading("[[zone]]\nname = \"Z\"\ncommands = [\"q x*\"]", Standing::Trusted);
+    let program = reading("[[program]]\nname = \"q\"", Standing::Untrusted);
+    for readings in [[zone.clone(), program.clone()], [program, zone]] {
+        let counted = counted(&readings).expect("counted");
+        assert_eq!(counted.tables.len(), 1);
+        assert_eq!(counted.ignored.len(), 1);
+    }
 }

@@ -43,15 +43,23 @@ pub(super) fn heads(lines: &Lines, written: &Written) -> Vec<Head> {
     ];
     let mut heads = Vec::new();
     for (key, tables, called) in kinds {
-        heads.extend(tables.iter().enumerate().map(|(index, table)| Head {
-            key,
-            index,
-            line: lines.of(table.span().start),
-            called: table.get_ref().get(called).map_or_else(Vec::new, texts_of),
-            program: table.get_ref().get("program").map_or_else(Vec::new, texts_of),
-            sets: table.get_ref().keys().cloned().collect(),
-            canary: table.get_ref().get("canary").filter(|it| it.is_array()).map_or_else(Vec::new, texts_of),
-            follows: table.get_ref().get("follow").and_then(toml::Value::as_bool) == Some(true),
+        heads.extend(tables.iter().enumerate().map(|(index, table)| {
+            Head {
+                key,
+                index,
+                line: lines.of(table.span().start),
+                called: table.get_ref().get(called).map_or_else(Vec::new, texts_of),
+                program: table.get_ref().get("program").map_or_else(Vec::new, texts_of),
+                sets: table.get_ref().keys().cloned().collect(),
+                canary: table.get_ref().get("canary").filter(|it| it.is_array()).map_or_else(Vec::new, texts_of),
+                follows: table.get_ref().get("follow").and_then(toml::Value::as_bool) == Some(true),
+                holds: ["resource", "otherwise"]
+                    .iter()
+                    .filter_map(|name| table.get_ref().get(*name))
+                    .flat_map(texts_of)
+                    .collect(),
+                commands: table.get_ref().get("commands").map_or_else(Vec::new, texts_of),
+            }
         }));
     }
     heads

@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::shell::Sourced;
+
 /// Answers which host a name means, under these options of the ssh client.
 pub type HostAsker = Box<dyn Fn(&[OsString], &str) -> Option<String>>;
 
@@ -17,9 +19,10 @@ impl std::fmt::Debug for Ask {
     }
 }
 
-/// Answers what a workflow is called (file and display name, the file first) that is named so in the repository around
-/// this directory, or in the one that is named; nothing where the files at hand do not say it.
-pub type WorkflowAsker = Box<dyn Fn(&Path, Option<&str>, &str) -> Vec<String>>;
+/// Answers what the workflows are called in the repository around this directory, or in the one that is named, if that is
+/// it: each by its file and, behind that, its display name. Where a name is given, the one that is called so, if just one is.
+/// Nothing where the files at hand do not say it.
+pub type WorkflowAsker = Box<dyn Fn(&Path, Option<&str>, Option<&str>) -> Vec<Vec<String>>>;
 
 /// Who says what a workflow is called.
 #[derive(Default)]
@@ -28,5 +31,18 @@ pub(super) struct Workflows(pub(super) Option<WorkflowAsker>);
 impl std::fmt::Debug for Workflows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Workflows({})", self.0.is_some())
+    }
+}
+
+/// Answers what stands in a file that a script reads in.
+pub type SourceAsker = Box<dyn Fn(&Path) -> Sourced>;
+
+/// Who says what stands in files.
+#[derive(Default)]
+pub(super) struct Sources(pub(super) Option<SourceAsker>);
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sources({})", self.0.is_some())
     }
 }

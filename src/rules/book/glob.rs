@@ -55,6 +55,13 @@ impl Glob {
         &self.0
     }
 
+    /// The one text that fits it; none where it has a sign that stands for others.
+    #[must_use]
+    pub fn literal(&self) -> Option<&str> {
+        let is_sign = |sign: char| matches!(sign, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!');
+        Some(&*self.0).filter(|text| !text.contains(is_sign))
+    }
+
     /// Whether the whole of it fits.
     #[must_use]
     pub fn fits(&self, text: &[u8]) -> bool {

@@ -36,6 +36,12 @@ pub struct Launcher {
     /// `NAME=value` words before the command are set for it.
     #[serde(default)]
     pub assignments: bool,
+    /// The variables of its environment that it lets through, and no others (`LC_*`: all that begin so); none: all.
+    pub keeps: Option<Vec<String>>,
+    /// Options with which it lets all of them through, or, with a value, also those that this names
+    /// (`sudo --preserve-env=NAME,NAME`).
+    #[serde(default)]
+    pub preserve: Several,
     /// The command begins behind the first `--`, and options may stand anywhere before it; without one nothing is
     /// started.
     #[serde(default)]

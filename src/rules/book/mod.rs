@@ -28,11 +28,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
-use asked::{Ask, Workflows};
+use crate::shell::Sourced;
+
+use asked::{Ask, Sources, Workflows};
 
 pub(super) use built_in::Verbs;
 
-pub use asked::{HostAsker, WorkflowAsker};
+pub use asked::{HostAsker, SourceAsker, WorkflowAsker};
 pub use expression::Expression;
 pub use fault::{Fault, Sound};
 pub use glob::Glob;
@@ -59,6 +61,7 @@ pub struct Book {
     session: Vec<String>,
     ask: Ask,
     workflows: Workflows,
+    sources: Sources,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
@@ -97,10 +100,26 @@ impl Book {
         Self { workflows: Workflows(Some(ask)), ..self }
     }
 
+    /// With somebody who is asked what stands in a file that a script reads in.
+    #[must_use]
+    pub fn asking_for_sources(self, ask: SourceAsker) -> Self {
+        Self { sources: Sources(Some(ask)), ..self }
+    }
+
+    /// What stands in a file of this machine.
+    pub(super) fn sourced(&self, path: &Path) -> Sourced {
+        self.sources.0.as_ref().map_or(Sourced::Unseen, |ask| ask(path))
+    }
+
     /// What a workflow is called that is named so: its file first, then its display name; nothing where nobody can say.
     #[must_use]
     pub fn workflow(&self, cwd: &Path, repository: Option<&str>, named: &str) -> Vec<String> {
-        self.workflows.0.as_ref().map(|ask| ask(cwd, repository, named)).unwrap_or_default()
+        self.workflows.0.as_ref().and_then(|ask| ask(cwd, repository, Some(named)).pop()).unwrap_or_default()
+    }
+
+    /// What each workflow is called of which the files at hand say it, as for one.
+    pub(super) fn workflows(&self, cwd: &Path, repository: Option<&str>) -> Vec<Vec<String>> {
+        self.workflows.0.as_ref().map(|ask| ask(cwd, repository, None)).unwrap_or_default()
     }
 
     /// For a session with these names. Before anybody says who acts, what is safe for some sessions is safe for none;
@@ -111,6 +130,11 @@ impl Book {
             self.session = names();
         }
         self
+    }
+
+    /// Whether a rule or a zone came with a repository that nobody has vouched for.
+    pub(super) fn hears_strangers(&self) -> bool {
+        self.own.rule.iter().any(Rule::adds_only) || self.own.zone.iter().any(|zone| zone.adds_only)
     }
 
     /// The zones, in the order in which they are written.

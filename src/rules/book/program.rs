@@ -42,6 +42,9 @@ pub struct Program {
     /// The sub-commands about which there is something to say.
     #[serde(default)]
     pub command: Vec<SubCommand>,
+    /// It came with a repository that nobody has vouched for: what it takes for a sub-command may be a value.
+    #[serde(skip)]
+    pub adds_only: bool,
 }
 
 /// A sub-command.

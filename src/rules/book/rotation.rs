@@ -19,6 +19,9 @@ pub struct Rotation {
     /// Workflows that bring it to where it is used.
     #[serde(default)]
     pub workflows: Vec<String>,
+    /// It came with a repository that nobody has vouched for: its files are those of that repository.
+    #[serde(skip)]
+    pub adds_only: bool,
 }
 
 impl Rotation {
@@ -28,10 +31,14 @@ impl Rotation {
         ResourceName::of("rotation", self.secret.as_bytes())
     }
 
-    /// The workflows, by the names under which others hold them.
-    pub fn workflow_names(&self) -> impl Iterator<Item = ResourceName> + '_ {
-        let slug = |name: &String| Filter::Slug.on(name.as_bytes()).unwrap_or_else(|| name.clone().into_bytes());
-        self.workflows.iter().map(move |name| ResourceName::of("workflow", &slug(name)))
+    /// The workflows, by the names under which others hold them. `file_of` says which file has a display name, if one has.
+    pub fn workflow_names<'a>(
+        &'a self,
+        file_of: &'a dyn Fn(&str) -> Option<String>,
+    ) -> impl Iterator<Item = ResourceName> + 'a {
+        let slug = |name: &str| Filter::Slug.on(name.as_bytes()).unwrap_or_else(|| name.to_owned().into_bytes());
+        let held = move |name: &String| slug(&file_of(name).unwrap_or_else(|| name.clone()));
+        self.workflows.iter().map(move |name| ResourceName::of("workflow", &held(name)))
     }
 }
 
@@ -46,8 +53,11 @@ mod tests {
         assert_eq!(good.resource().as_str(), "rotation:A_KEY");
         let named: Rotation =
             toml::from_str("secret = \"A\"\nworkflows = [\".github/workflows/Secrets Sync.yml\", \"b\"]").expect("one");
-        let names: Vec<_> = named.workflow_names().map(|name| name.to_string()).collect();
+        let names: Vec<_> = named.workflow_names(&|_| None).map(|name| name.to_string()).collect();
         assert_eq!(names, ["workflow:secrets-sync", "workflow:b"]);
+        let file_of = |name: &str| (name == "b").then(|| "sync-b.yaml".to_owned());
+        let names: Vec<_> = named.workflow_names(&file_of).map(|name| name.to_string()).collect();
+        assert_eq!(names, ["workflow:secrets-sync", "workflow:sync-b"], "one workflow by whichever of its names");
         let table = [
             "secret = \"A=hunter2\"\nfiles = [\"a\"]",
             "secret = \"\"\nfiles = [\"a\"]",

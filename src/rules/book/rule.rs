@@ -140,6 +140,11 @@ impl TryFrom<Several> for Templates {
 }
 
 impl Templates {
+    /// Those of them that are good.
+    pub(in crate::rules) fn only(&self, is_good: impl Fn(&Template) -> bool) -> Self {
+        Self(self.0.iter().filter(|template| is_good(template)).cloned().collect())
+    }
+
     /// Each of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Template> {
         self.0.iter()
@@ -201,6 +206,12 @@ impl KeepText {
 }
 
 impl Rule {
+    /// Whether it came with a repository that nobody has vouched for.
+    #[must_use]
+    pub fn adds_only(&self) -> bool {
+        self.author == Author::Untrusted
+    }
+
     /// Whether writing this file is what it is about.
     #[must_use]
     pub fn is_about(&self, path: &std::ffi::OsStr) -> bool {

@@ -75,9 +75,12 @@ pub enum Filter {
     Stored,
     /// The file that an address ends with.
     Url,
+    /// The name in an ARN of AWS; what is none stays as it is
+    /// (docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns).
+    Arn,
 }
 
-const FILTERS: [(&str, Filter); 8] = [
+const FILTERS: [(&str, Filter); 9] = [
     ("file", Filter::File),
     ("slug", Filter::Slug),
     ("host", Filter::Host),
@@ -86,6 +89,7 @@ const FILTERS: [(&str, Filter); 8] = [
     ("path", Filter::Path),
     ("stored", Filter::Stored),
     ("url", Filter::Url),
+    ("arn", Filter::Arn),
 ];
 
 impl Template {
@@ -149,7 +153,7 @@ fn read(gap: &str) -> Result<Part, String> {
     let filters = words.map(|word| {
         let known = FILTERS.iter().find(|(name, _)| *name == word).map(|(_, filter)| *filter);
         known.ok_or_else(|| {
-            "a gap with an unknown filter, expected file, slug, host, stack, key, path, stored or url".to_owned()
+            "a gap with an unknown filter, expected file, slug, host, stack, key, path, stored, url or arn".to_owned()
         })
     });
     Ok(Part::Gap(field, filters.collect::<Result<_, _>>()?))
@@ -175,6 +179,7 @@ impl Filter {
             Self::Path => parts(text).collect::<Vec<_>>().join(&b'/'),
             Self::Stored => stored(text),
             Self::Url => of_address(text).to_vec(),
+            Self::Arn => of_arn(text).to_vec(),
         };
         Some(done).filter(|done| !done.is_empty())
     }
@@ -207,6 +212,22 @@ fn of_address(address: &[u8]) -> &[u8] {
     // An address without a path ends with no file.
     let slash = path[begin..].iter().rposition(|&byte| byte == b'/');
     slash.map_or(&[], |slash| &path[begin + slash + 1..])
+}
+
+/// The name in `arn:PARTITION:SERVICE:REGION:ACCOUNT:secret:NAME-XXXXXX` or `…:parameter/NAME`. AWS puts a dash and six letters
+/// and digits behind the name of a secret in its whole ARN, and advises against names that end so
+/// (docs.aws.amazon.com/secretsmanager/latest/apireference, `SecretId`).
+fn of_arn(text: &[u8]) -> &[u8] {
+    let parts: Vec<&[u8]> = text.splitn(6, |&byte| byte == b':').collect();
+    let [b"arn", _, _, _, _, resource] = parts[..] else { return text };
+    if let Some(parameter) = resource.strip_prefix(b"parameter/") {
+        return parameter;
+    }
+    let Some(name) = resource.strip_prefix(b"secret:") else { return resource };
+    match name.len().checked_sub(7).map(|at| name.split_at(at)) {
+        Some((short, [b'-', added @ ..])) if added.iter().all(u8::is_ascii_alphanumeric) => short,
+        _ => name,
+    }
 }
 
 fn slug(name: &[u8]) -> Vec<u8> {
@@ -261,6 +282,12 @@ mod tests {
             (Filter::Url, "h/x.yaml#y", Some("x.yaml")),
             (Filter::Url, "https://h", None),
             (Filter::Url, "https://h/a/", None),
+            (Filter::Arn, "arn:aws:secretsmanager:eu-west-1:1:secret:prod/db-Ab3dE6", Some("prod/db")),
+            (Filter::Arn, "arn:aws-cn:secretsmanager:cn-north-1:1:secret:prod/db", Some("prod/db")),
+            (Filter::Arn, "arn:aws:ssm:eu-west-1:1:parameter/prod/db", Some("prod/db")),
+            (Filter::Arn, "arn:aws:iam::1:user/ada", Some("user/ada")),
+            (Filter::Arn, "prod/db-Ab3dE6", Some("prod/db-Ab3dE6")),
+            (Filter::Arn, "arn:aws", Some("arn:aws")),
         ];
         for (filter, text, name) in table {
             assert_eq!(filter.on(text.as_bytes()).as_deref(), name.map(str::as_bytes), "{filter:?} {text}");

@@ -30,7 +30,7 @@ pub struct Zone {
     pub stale: Stale,
     /// On what terms it is held.
     pub policy: Policy,
-    /// It came with a repository that nobody has vouched for: it takes no read of sops away.
+    /// It came with a repository that nobody has vouched for: it takes no read away.
     pub adds_only: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Level, Line};
 use crate::rules::set::Set;
 use crate::rules::sops;
-use crate::rules::step::{Step, name_of};
+use crate::rules::step::{LONGEST_PATH, Step, called, name_of};
 use crate::rules::transfer;
 use crate::rules::words::Words;
 use crate::rules::xargs::by_xargs;
@@ -66,6 +66,7 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
         words = args.from(dashes + 1);
     }
+    around.env = environment(launcher, line, around.env);
     if launcher.assignments {
         // `env - PROGRAM`: an empty environment, as `-i` makes it.
         let is_empty = words.first().is_some_and(|first| first == "-");
@@ -110,6 +111,18 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     command(words, around, launcher)
 }
 
+/// What is left of the environment: sudo makes a new one and takes few variables over (sudo(8), sudoers(5) `env_reset`, which
+/// is on until somebody switches it off).
+fn environment(launcher: &Launcher, line: &Line<'_>, around: Set) -> Set {
+    let Some(keeps) = &launcher.keeps else { return around };
+    let mut keeps = keeps.clone();
+    for said in launcher.preserve.iter().flat_map(|names| line.given(names)) {
+        let Some(names) = said else { return around };
+        keeps.extend(names.to_string_lossy().split(',').map(str::to_owned));
+    }
+    around.only(keeps)
+}
+
 /// The words may begin with the value of an option that nobody knows: then the command stands behind it. Where the book
 /// knows the first word, that is the program.
 fn in_doubt<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher, book: &Book) -> Inner<'a> {
@@ -147,7 +160,7 @@ pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launche
     if launcher.versions {
         name = without_version(&name);
     }
-    Inner::Command(Box::new(Step { name, called: program.to_owned(), args, ..around }))
+    Inner::Command(Box::new(Step { name, called: called(program), args, ..around }))
 }
 
 /// `wrangler` of `wrangler@4`.
@@ -185,10 +198,10 @@ fn behind_words<'a>(launcher: &Launcher, args: &Words<'a>, words: &str) -> Optio
     Some(args.from(at))
 }
 
-/// `NAME=value`.
+/// `NAME=value`. What is longer than any path is no name of a variable either.
 fn assignment(word: &OsStr) -> Option<(OsString, OsString)> {
     let bytes = word.as_encoded_bytes();
-    let equals = bytes.iter().position(|&byte| byte == b'=').filter(|&at| at > 0)?;
+    let equals = bytes.iter().take(LONGEST_PATH).position(|&byte| byte == b'=').filter(|&at| at > 0)?;
     let name = std::str::from_utf8(&bytes[..equals]).ok()?;
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     (is_name && !bytes[0].is_ascii_digit()).then(|| (name.into(), tail(word, equals + 1).into_owned()))

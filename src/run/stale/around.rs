@@ -1,14 +1,16 @@
 //! What git and the work trees of this host say of the versions of one file. git is started only when it is asked.
 #![forbid(unsafe_code)]
 
+mod forgotten;
+mod lies;
 mod reference;
+mod ways;
 mod writer;
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::canary::{self, Kind};
 use crate::git::{GitError, History, Repository};
 use crate::lineage::{Way, Whereabouts, World};
 use crate::naming::Target;
@@ -31,24 +33,6 @@ pub(super) struct Around<'a> {
     /// The version that is judged.
     content: Option<&'a [u8]>,
     seen: OnceCell<Result<Seen, String>>,
-}
-
-/// How the file in the work tree stands to what git keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lies {
-    /// As HEAD has it, so that a merge may change it.
-    Clean,
-    /// Otherwise, and nothing would be lost with it: some commit has it, or there is nothing in it.
-    Kept,
-    /// Its content is committed nowhere.
-    Own,
-    /// It is plaintext.
-    Plain,
-}
-
-/// What lies here is committed first. In the middle of a merge git commits no single file.
-fn commit_here(repository: &Repository, then: Way) -> Way {
-    if repository.is_in_the_middle() { Way::EndFirst } else { Way::CommitHere(Box::new(then)) }
 }
 
 /// What git has said.
@@ -91,6 +75,13 @@ impl<'a> Around<'a> {
         self.seen.get_or_init(|| look().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
     }
 
+    /// The version of this chain that git knows the content at hand as: a filter may leave other bytes of it in each checkout.
+    pub(super) fn known_as(&self, chain: &[StoredReceipt]) -> Option<Digest> {
+        let names = names(self.repository()?, self.file(), self.content?, self.env);
+        let same = |receipt: &&StoredReceipt| receipt.blob.as_ref().is_some_and(|blob| names.contains(blob));
+        chain.iter().find(same).map(|receipt| receipt.new.clone())
+    }
+
     /// Where refs here have it, if some do.
     fn in_refs(
         &self,
@@ -129,37 +120,6 @@ impl<'a> Around<'a> {
         let left_out = self.content.is_none()
             && repository.staged(self.file(), self.env)?.is_some_and(|(staged, sparse)| sparse && staged == blob);
         Ok(if left_out { Whereabouts::Ahead(Way::PastSparse) } else { Whereabouts::Behind })
-    }
-
-    /// What brings what this ref has. `merges`: a merge brings exactly that.
-    fn merging(&self, repository: &Repository, seen: &Seen, from: &str, merges: bool) -> Result<Way, GitError> {
-        let merge = || Way::Merge(from.to_owned());
-        Ok(match self.lies(repository, seen)? {
-            Lies::Clean if merges && !seen.ours.is_detached() && repository.is_in_the_middle() => Way::EndFirst,
-            Lies::Clean if merges && !seen.ours.is_detached() => merge(),
-            Lies::Clean | Lies::Kept => Way::Checkout(from.to_owned()),
-            Lies::Own => commit_here(repository, merge()),
-            Lies::Plain => {
-                Way::PutAside(Box::new(if seen.ours.is_detached() { Way::Checkout(from.to_owned()) } else { merge() }))
-            }
-        })
-    }
-
-    /// What would be lost with the file that lies in the work tree.
-    fn lies(&self, repository: &Repository, seen: &Seen) -> Result<Lies, GitError> {
-        let present = std::fs::read(self.file()).ok().filter(|present| !present.is_empty());
-        let head = repository.blob_at("HEAD", self.file(), self.env)?;
-        let Some(present) = present else {
-            let is_there = self.file().exists();
-            return Ok(if head.is_none() && !is_there { Lies::Clean } else { Lies::Kept });
-        };
-        let names = names(repository, self.file(), &present, self.env);
-        Ok(match head {
-            Some(head) if names.contains(&head) => Lies::Clean,
-            _ if names.iter().any(|name| !seen.history.brought(name).is_empty()) => Lies::Kept,
-            _ if matches!(canary::sniff(&present), Kind::Plain) => Lies::Plain,
-            _ => Lies::Own,
-        })
     }
 
     fn look(&self, receipt: &StoredReceipt, moved_on: bool) -> Result<Whereabouts, GitError> {

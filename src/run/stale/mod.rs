@@ -7,6 +7,7 @@ mod ours;
 mod plaintext;
 mod replaced;
 mod standing;
+mod step;
 mod taken;
 mod words;
 
@@ -224,7 +225,8 @@ pub(super) fn base_of(
     before: &Before,
 ) -> Option<Digest> {
     let is_sops = before.content.as_deref().is_some_and(|content| matches!(canary::sniff(content), Kind::Sops(_)));
-    if is_sops || file.write.change != Change::Encrypt {
+    // What is put over an open edit ends that, as encrypting it would.
+    if is_sops || !(file.write.change == Change::Encrypt || file.once) {
         return None;
     }
     let of_this = |record: &&FileRecord| files::path_of(record) == file.target.path;

@@ -195,7 +195,7 @@ pub(super) fn is_held(look: &Look<'_>) -> bool {
 
 /// An earlier command of this session made it plaintext, under the same lease.
 fn is_open_edit(look: &Look<'_>) -> bool {
-    let of_this = |record: &crate::store::FileRecord| files::path_of(record) == look.file.target.path;
+    let of_this = |record: &crate::store::FileRecord| !record.open && files::path_of(record) == look.file.target.path;
     look.granted.carried.iter().any(|debt| debt.files.iter().any(of_this))
 }
 

@@ -10,7 +10,7 @@ use crate::terms::Digest;
 
 use super::super::{Context, env_of};
 use super::around::Around;
-use super::words;
+use super::{step, words};
 
 /// A version of a file.
 #[derive(Debug, Clone, Copy)]
@@ -66,13 +66,16 @@ fn look(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredRece
     let AtHand { target, shown, content, version, base } = *at_hand;
     let env = env_of(context);
     let mut around = Around::of(target, host, &env, content);
+    let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
+    let known_as = version.filter(|version| !is_known(version)).and_then(|_| around.known_as(chain));
+    let version = known_as.as_ref().or(version);
     let worktree = target.worktree().map(|root| root.display().to_string());
     let now_ms = context.clock.wall_ms();
     let case = Case { chain, version, base, host, worktree: worktree.as_deref(), now_ms };
     match lineage::judge(&case, &mut around) {
         Verdict::Go(notes) => (Standing::Fine, notes.iter().map(|note| words::note(note, shown)).collect()),
         Verdict::Stale { newer, way } => {
-            let step = words::step(&way, target, &context.invocation.cwd, shown, base);
+            let step = step::step(&way, target, &context.invocation.cwd, shown, base);
             (Standing::Stale(Box::new(words::stale(newer, shown, base, step))), Vec::new())
         }
         Verdict::Unknown => (Standing::Unknown, Vec::new()),

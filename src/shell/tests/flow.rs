@@ -52,7 +52,7 @@ fn cd_counts_in_its_own_shell_and_on_its_own_way() {
         ("! cd a && x", "cd a ; x"),
         ("D=/d; cd $D/e && x", "[D=/d] ; cd /d/e ; x @/d/e"),
         ("cd a && F=b; x \"$F\"", "cd a ; [F=b] @a ; x ? @a"),
-        ("cd a; . b; x", "cd a ; . b @a ; x @?"),
+        ("cd a; . b; x", "cd a ; . b @a ; x @a"),
         ("exit; x", "exit ; x"),
         ("cd ''; x", "cd '' ; x @?"),
         ("cd .; x", "cd . ; x"),

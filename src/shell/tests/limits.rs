@@ -248,7 +248,7 @@ fn ends_for(script: String) {
 
 #[test]
 fn of_too_long_a_script_nothing_is_said() {
-    let nothing = Script { commands: Vec::new(), complete: false };
+    let nothing = Script::default();
     assert_eq!(parse(&b"a\n".repeat(512 * 1024)), nothing);
     assert_eq!(parse(&vec![b' '; LONGEST + 1]), nothing);
     assert!(parse(&vec![b' '; LONGEST]).complete);

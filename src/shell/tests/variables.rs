@@ -27,7 +27,7 @@ fn what_was_assigned_is_substituted() {
         ("F=a; read -r -p x G F; c \"$F\"", "[F=a] ; read -r -p x G F ; c ?"),
         ("F=a; x | read F; c \"$F\"", "[F=a] ; x ; read F |1 ; c ?"),
         ("F=a; printf -v F x; c \"$F\"", "[F=a] ; printf -v F x ; c ?"),
-        ("F=a; . b; c \"$F\"", "[F=a] ; . b ; c ? @?"),
+        ("F=a; . b; c \"$F\"", "[F=a] ; . b ; c ?"),
         ("F=a; eval 'F=b'; c \"$F\"", "[F=a] ; eval F=b ; [F=b] ; c b"),
         ("F=a; eval \"$X\"; c \"$F\"", "[F=a] ; eval $X ; c ? @?"),
         ("F=a; $X b; c \"$F\"", "[F=a] ; $X… b ; c ? @?"),

@@ -96,12 +96,19 @@ impl Walker<'_> {
             }
             b"exec" if arguments.is_empty() => state.read_from(input),
             b"exec" => state.reachable = false,
-            b"set" => self.set(arguments, &mut state),
+            b"set" => {
+                self.set(arguments, &mut state);
+                let mut flow = Flow::both(state);
+                // A shell that cannot set it ends (POSIX: special built-in utilities).
+                flow.failure.reachable = false;
+                return flow;
+            }
             b"shift" => self.shift(arguments, &mut state),
             b"alias" => self.alias(arguments),
             b"unset" => unset(arguments, &mut state),
             b"eval" => return self.evaluate(arguments, state),
-            b"." | b"source" => state.forget_all(),
+            b"." | b"source" => return self.source(arguments, state),
+            b"test" | b"[" => return self.tested(arguments, state),
             b"trap" => self.trap(arguments, &mut state),
             name if DECLARING.contains(&name) => {
                 let names = declare(name, arguments, &mut state);

@@ -30,8 +30,8 @@ impl Walker<'_> {
                 Flow::both(state)
             }
             Body::Test(words) => {
-                words.iter().for_each(|word| drop(self.single(word, &mut state)));
-                Flow::both(state)
+                let words: Vec<Word> = words.iter().map(|word| self.single(word, &mut state)).collect();
+                self.tested(&words, state)
             }
             Body::Coprocess(command) => {
                 if !self.quiet {

@@ -21,6 +21,7 @@ pub(super) struct Effects {
     pub(super) directory: bool,
     pub(super) parameters: bool,
     pub(super) input: bool,
+    pub(super) variables: bool,
     pub(super) everything: bool,
 }
 
@@ -29,6 +30,9 @@ impl Effects {
     pub(super) fn apply(&self, state: &mut State) {
         if self.everything {
             state.forget_all();
+        }
+        if self.variables {
+            state.forget_variables();
         }
         self.names.iter().for_each(|name| state.forget(name));
         self.exports.iter().for_each(|name| state.export(name, Exported::Unsure));
@@ -53,6 +57,7 @@ impl Effects {
         self.directory |= other.directory;
         self.parameters |= other.parameters;
         self.input |= other.input;
+        self.variables |= other.variables;
         self.everything |= other.everything;
     }
 }

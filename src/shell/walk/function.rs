@@ -11,7 +11,7 @@ use super::state::{Flow, Parameters, State};
 use super::{REPEATED, Walker};
 use crate::shell::environment::{Environment, Exported};
 use crate::shell::script::Input;
-use crate::shell::syntax::tree::{Assign, Command};
+use crate::shell::syntax::tree::{Assign, Command, List};
 use crate::shell::word::Word;
 
 /// Functions that call functions, beyond this, are walked by themselves.
@@ -50,6 +50,31 @@ impl Walker<'_> {
         }
     }
 
+    /// The functions of a file that is read in: those that nobody calls are not run.
+    pub(super) fn learn_library(&mut self, tree: &List) {
+        let before: BTreeSet<Vec<u8>> = self.functions.keys().cloned().collect();
+        self.learn_functions(tree);
+        let own = self.functions.iter_mut().filter(|(name, _)| !before.contains(*name));
+        own.for_each(|(_, function)| function.shown = true);
+    }
+
+    /// What a file that is read in runs, up to its `return`.
+    pub(super) fn library(&mut self, tree: &List, state: State) -> Flow {
+        self.calls.push(Call { name: b".".to_vec(), returns: Vec::new(), locals: BTreeSet::new() });
+        let mut flow = self.list(tree, state);
+        if let Some(call) = self.calls.pop() {
+            flow = call.returns.into_iter().fold(flow, Flow::or);
+            // What is local there is so where it is read in.
+            self.localize(call.locals.into_iter().collect());
+        }
+        flow
+    }
+
+    /// Whether calls go no deeper.
+    pub(super) fn is_deep(&self) -> bool {
+        self.calls.len() >= DEEPEST
+    }
+
     /// A call, with these words behind its name. `state` is what holds before it, with what is assigned for it alone.
     pub(super) fn call(&mut self, name: &[u8], words: &[Word], assigns: &[Assign], input: Input, state: State) -> Flow {
         let open = self.calls.len() < DEEPEST && !self.quiet && !self.calls.iter().any(|call| call.name == name);
@@ -74,10 +99,7 @@ impl Walker<'_> {
         self.calls.push(Call { name: name.to_vec(), returns: Vec::new(), locals: BTreeSet::new() });
         let mut flow = self.command(&body, within);
         if let Some(call) = self.calls.pop() {
-            for returned in call.returns {
-                flow.success = flow.success.join(returned.success);
-                flow.failure = flow.failure.join(returned.failure);
-            }
+            flow = call.returns.into_iter().fold(flow, Flow::or);
             for end in [&mut flow.success, &mut flow.failure] {
                 call.locals.iter().for_each(|name| end.restore(name, &before));
                 end.parameters = before.parameters.clone();

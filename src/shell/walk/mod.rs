@@ -18,6 +18,7 @@ mod parameter;
 mod redirect;
 mod set;
 mod simple;
+mod source;
 mod state;
 mod trap;
 
@@ -26,9 +27,10 @@ use std::rc::Rc;
 
 use self::effect::Effects;
 use self::function::{Call, Function};
+use self::source::Read;
 use self::state::{Flow, State};
 use self::trap::Trap;
-use super::script::{Input, Script, Simple, Span, Surroundings};
+use super::script::{Input, Reads, Script, Simple, Span, Surroundings};
 use super::syntax::tree::{Body, Command, Item, Link, List, Pipeline};
 
 /// How many bytes of variables' values may be put into words. Beyond it a variable is unknown, so that a script cannot
@@ -41,6 +43,9 @@ const REPEATED: usize = 64 * 1024;
 
 pub(super) struct Walker<'a> {
     surroundings: &'a Surroundings,
+    reads: Reads<'a>,
+    /// What was read in.
+    read: Read,
     commands: Vec<Simple>,
     complete: bool,
     /// Where the simple command that was walked last stands, and behind it what it led to.
@@ -65,9 +70,11 @@ pub(super) struct Walker<'a> {
 }
 
 /// All commands of a tree.
-pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings) -> Script {
+pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings, reads: Reads<'_>) -> Script {
     let mut walker = Walker {
         surroundings,
+        reads,
+        read: Read::default(),
         commands: Vec::new(),
         complete,
         begun: 0,
@@ -91,7 +98,7 @@ pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings) -> 
     walker.unseen_functions();
     // One of these may have set a trap.
     walker.sprung_traps(tree);
-    Script { commands: walker.commands, complete: walker.complete }
+    Script { commands: walker.commands, complete: walker.complete, unread: walker.read.is_unread() }
 }
 
 impl Walker<'_> {

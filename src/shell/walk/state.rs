@@ -172,13 +172,19 @@ impl State {
 
     /// Anything may have happened.
     pub(super) fn forget_all(&mut self) {
+        self.forget_variables();
         self.note(|log| log.everything = true);
+        self.parameters = Parameters::Unknown;
+        self.directory = Directory::Unknown;
+    }
+
+    /// Any variable may be another.
+    pub(super) fn forget_variables(&mut self) {
+        self.note(|log| log.variables = true);
         for variable in Arc::make_mut(&mut self.variables).values_mut() {
             variable.value = Value::Text(Arc::new(Word::unknown()));
         }
         self.others_unknown = true;
-        self.parameters = Parameters::Unknown;
-        self.directory = Directory::Unknown;
     }
 
     pub(super) fn move_to(&mut self, directory: Directory) {
@@ -213,6 +219,11 @@ pub(super) struct Flow {
 impl Flow {
     pub(super) fn both(state: State) -> Self {
         Self { success: state.clone(), failure: state }
+    }
+
+    /// This, or the other.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { success: self.success.join(other.success), failure: self.failure.join(other.failure) }
     }
 
     pub(super) fn joined(self) -> State {

@@ -65,13 +65,16 @@ impl Listed {
 #[derive(Deserialize)]
 struct Waits {
     holder: String,
+    /// A schema of before does not say it.
+    #[serde(default)]
+    since: Option<i64>,
     resources: Vec<Named>,
 }
 
 impl Waits {
     fn read(self) -> Result<WaitView, StoreError> {
         let resources = self.resources.into_iter().map(Named::read).collect::<Result<_, _>>()?;
-        Ok(WaitView { holder: shown(&self.holder), resources })
+        Ok(WaitView { holder: shown(&self.holder), since: self.since, resources })
     }
 }
 

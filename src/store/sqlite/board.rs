@@ -69,7 +69,7 @@ fn waiting(connection: &Connection, now: &Now) -> Result<Vec<WaitView>, Fault> {
         .map(|ticket| {
             let mut resources = queue::resources(connection, ticket.id)?;
             resources.sort();
-            Ok(WaitView { holder: ticket.ahead().holder, resources })
+            Ok(ticket.view(resources))
         })
         .collect()
 }

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use crate::store::door::shown;
-use crate::store::{Ahead, Claim, Live, Request};
+use crate::store::{Ahead, Claim, Live, Request, WaitView};
 use crate::terms::{GrantId, Resource, Scope};
 
 use super::fault::Fault;
@@ -22,11 +22,12 @@ pub(super) struct Ticket {
     silence_ms: i64,
     boot: String,
     refreshed_ms: i64,
+    since: Option<i64>,
     /// The grant whose command waits.
     pub(super) within: Option<GrantId>,
 }
 
-const COLUMNS: &str = "t.id, t.grant_id, t.holder, t.host_id, t.live_device, t.live_inode, t.silence_ms, t.boot, t.refreshed_ms, t.within_grant";
+const COLUMNS: &str = "t.id, t.grant_id, t.holder, t.host_id, t.live_device, t.live_inode, t.silence_ms, t.boot, t.refreshed_ms, t.since, t.within_grant";
 
 fn read(row: &SqlRow<'_>) -> rusqlite::Result<Ticket> {
     Ok(Ticket {
@@ -38,6 +39,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Ticket> {
         silence_ms: row.get("silence_ms")?,
         boot: row.get("boot")?,
         refreshed_ms: row.get("refreshed_ms")?,
+        since: row.get("since")?,
         within: row.get::<_, Option<String>>("within_grant")?.and_then(|text| text.parse().ok()).map(GrantId),
     })
 }
@@ -52,6 +54,11 @@ impl Ticket {
     /// acquire, so many waiters must not refresh often.
     pub(super) fn needs_refresh(&self, now: &Now) -> bool {
         self.boot != now.boot || self.refreshed_ms.saturating_add(self.silence_ms / 2) <= now.ms
+    }
+
+    /// As views show it.
+    pub(super) fn view(&self, resources: Vec<Resource>) -> WaitView {
+        WaitView { holder: shown(&self.holder), since: self.since, resources }
     }
 
     /// As the answer to a request has it.
@@ -116,8 +123,8 @@ pub(super) fn join(
     connection
         .prepare_cached(
             "insert into tickets (id, grant_id, holder, host_id, live_device, live_inode, silence_ms, boot, refreshed_ms, \
-             within_grant) values (iif(?10, (select min(coalesce(min(id), 0), 0) - 1 from tickets), null), \
-             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             within_grant, since) values (iif(?10, (select min(coalesce(min(id), 0), 0) - 1 from tickets), null), \
+             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?11)",
         )?
         .execute((
             request.grant.to_string(),
@@ -130,6 +137,7 @@ pub(super) fn join(
             now.ms,
             request.within.map(|within| within.to_string()),
             request.claim == Claim::Steal,
+            now.wall,
         ))?;
     let id = connection.last_insert_rowid();
     let mut insert = connection.prepare_cached("insert into ticket_resources values (?1, ?2, ?3)")?;

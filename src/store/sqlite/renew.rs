@@ -95,8 +95,8 @@ fn going_on(connection: &Connection, holding: &Holding, now: &Now) -> Result<Res
     Ok(Ok(parts))
 }
 
-/// A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. Who
-/// keeps it alive in the session's name leaves the moment at which the session was last heard of.
+/// A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. By the
+/// session what a command left kept has the TTL of the hold that it was: the beats are the hold's. Who keeps it alive in the session's name leaves the moment at which the session was last heard of.
 pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Result<Renewal, Fault> {
     let parts = match going_on(connection, holding, now)? {
         Ok(parts) => parts,
@@ -107,11 +107,12 @@ pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Re
          expires_ms = case when expires_ms is null then null when state = 'kept' and boot = ?2 then max(expires_ms, ?4) \
          else ?4 end, boot = ?2 where id = ?1",
     )?;
-    let in_its_name = matches!(holding, Holding::Kept { .. });
+    let (by_grant, in_its_name) = (matches!(holding, Holding::Grant { .. }), matches!(holding, Holding::Kept { .. }));
     let mut lasts = i64::MAX;
     for Part { row, .. } in &parts {
-        lasts = lasts.min(row.ttl_ms);
-        statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(row.ttl_ms), in_its_name))?;
+        let ttl = if by_grant { row.ttl_ms } else { row.hold_ttl_ms.unwrap_or(row.ttl_ms) };
+        lasts = lasts.min(ttl);
+        statement.execute((row.id, &now.boot, now.wall, now.ms.saturating_add(ttl), in_its_name))?;
     }
     Ok(Renewal::Renewed(span(lasts)))
 }

@@ -104,13 +104,21 @@ pub(crate) fn asking_for_words_is_activity_and_keeping_alive_is_not(world: &dyn 
 pub(crate) fn who_waits_is_listed_with_what_for(world: &dyn World) {
     let (mut store, ana, bob, eve) = (world.store(), actor("ana"), actor("bob"), actor("eve"));
     let held = take(&mut *store, &ana.asks(&["a"]));
-    busy(&mut *store, &bob.waits_for(&["a", "b"]));
+    let first = bob.waits_for(&["a", "b"]);
+    busy(&mut *store, &first);
     let second = eve.waits_for(&["b"]);
     busy(&mut *store, &second);
     let waits = board(&mut *store).waiting(LIMIT).expect("answer");
     let wanted: Vec<_> = waits.iter().map(|wait| wait.resources.clone()).collect();
     assert_eq!(wanted, [vec![resource("a"), resource("b")], vec![resource("b")]], "the oldest first");
-    assert!(waits[0].holder.starts_with(&bob.session.short()), "{waits:?}");
+    assert_eq!(waits[0].who(), (&*bob.session.short(), "bob"), "{waits:?}");
+    let since = |store: &mut dyn Store| board(store).waiting(LIMIT).expect("answer")[0].since.expect("it says");
+    let began = since(&mut *store);
+    assert!(began > 1_500_000_000_000 && waits[1].since >= Some(began), "{waits:?}");
+    world.pass(crate::store::cast::SILENCE / 2);
+    busy(&mut *store, &first);
+    busy(&mut *store, &second);
+    assert_eq!(since(&mut *store), began, "asking again is no new place");
     store.leave_queue(second.grant, LIMIT).expect("left");
     world.pass(crate::store::cast::SILENCE * 2);
     assert_eq!(board(&mut *store).waiting(LIMIT).expect("answer"), [], "who is silent is passed over");

@@ -194,4 +194,25 @@ pub(crate) fn who_keeps_a_hold_alive_keeps_that_hold_alone(world: &dyn World) {
     let third = kept(vec![(lease.resource, lease.token)]);
     assert_eq!(store.renew(&third, LIMIT).expect("answer"), Renewal::Renewed(TTL));
     assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, Some(TTL * 3));
+    assert_eq!(store.renew(&command, LIMIT).expect("answer"), Renewal::Renewed(TTL), "a beat that comes late");
+    assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, Some(TTL * 3));
+}
+
+/// The hold's beats are made for the hold's TTL, and the command's for the command's.
+pub(crate) fn what_a_short_command_left_of_a_hold_is_renewed_by_the_hold_s_ttl(world: &dyn World) {
+    let (mut store, ana, bob) = (world.store(), actor("ana"), actor("bob"));
+    granted(&mut *store, &ana.holds(&["a"]));
+    let command = take(&mut *store, &Request { ttl: TTL / 10, first_grant: TTL / 10, ..ana.asks(&["a"]) });
+    settled(&mut *store, &command, kept(false));
+    let lease = store.leases(None, LIMIT).expect("answer").remove(0);
+    assert_eq!((lease.state, lease.expires_in), (LeaseState::Kept, Some(TTL)), "as long as the hold would last");
+    let by_tokens = Holding::Kept { session: ana.session, resources: vec![(lease.resource, lease.token)] };
+    for holding in [&by_tokens, &ana.holding(&["a"])] {
+        world.pass(TTL - SECOND);
+        assert_eq!(store.renew(holding, LIMIT).expect("answer"), Renewal::Renewed(TTL));
+        assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, Some(TTL));
+    }
+    assert_eq!(store.renew(&command, LIMIT).expect("answer"), Renewal::Renewed(TTL / 10), "its own beat");
+    world.pass(TTL - SECOND);
+    busy(&mut *store, &bob.asks(&["a"]));
 }

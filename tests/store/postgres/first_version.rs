@@ -27,10 +27,16 @@ fn an_upgrade_costs_nobody_a_lease_or_a_place() {
     // What the first version did not have, and what it had instead.
     lab.cluster().sql(&format!(
         "drop trigger note_wait on {schema}.tickets; drop view {schema}.waited; drop function {schema}.note_wait();
+         drop view {schema}.waiting;
          drop table {schema}.waits; alter table {schema}.tickets drop column since; drop table {schema}.left_joins;
          drop index {schema}.receipt_new; drop index {schema}.receipt_blob;
          drop table {schema}.sessions; drop table {schema}.words; drop table {schema}.tally;
          drop view {schema}.live; alter table {schema}.leases drop column ask;
+         create view {schema}.waiting as
+           select r.scope, r.name as resource, k.id as place, k.holder, k.refreshed_at,
+                  k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent
+             from {schema}.tickets k join {schema}.ticket_resources r on r.ticket = k.id;
+         alter view {schema}.waiting owner to locked_owner;
          update {schema}.meta set value = '1' where key = 'version'"
     ));
     let of_before = of_before(&schema.to_string());

@@ -188,6 +188,35 @@ fn a_session_that_ends_leaves_what_must_stay_and_names_it() {
     assert_eq!((&stranger["released"], &stranger["stayed"]), (&json!([]), &json!([])));
 }
 
+/// What a command set off elsewhere does not end with the session; what was left for another reason does, and so does it when
+/// its time has passed. The function knows it by what the program says of it.
+#[test]
+fn what_a_session_set_off_elsewhere_stays_for_its_time() {
+    let lab = Lab::new(Way::Client);
+    let mut store = lab.contender();
+    let ana = actor("ana");
+    let triggered = "secrets-sync was triggered and may still be running";
+    assert!(locked::settle::is_of_what_goes_on(triggered));
+    let keep_for = TTL + TTL;
+    for (name, ending) in [
+        ("a", Ending::Elsewhere { reason: triggered.to_owned(), keep_for }),
+        ("b", Ending::Keep { reason: "it may still be running, or not".to_owned(), keep_for, takeable: false }),
+    ] {
+        take(&mut store, &ana.holds(&[name]));
+        let command = take(&mut store, &ana.asks(&[name]));
+        settled(&mut store, &command, ending);
+    }
+    let end = || call(&lab, "end_session_v1", &by_session(&ana));
+    let ended = end();
+    assert_eq!((names(&ended["released"]), names(&ended["stayed"])), (vec!["sops:b"], vec!["sops:a"]), "{ended}");
+    assert_eq!(ended["stayed"][0]["because"], "may still be running");
+    busy(&mut store, &actor("bob").asks(&["a"]));
+    lab.pass(keep_for);
+    let ended = end();
+    assert_eq!((names(&ended["released"]), names(&ended["stayed"]).len()), (vec!["sops:a"], 0), "its time has passed");
+    granted(&mut store, &actor("bob").asks(&["a", "b"]));
+}
+
 /// Each request that stood in line leaves how long, granted or not.
 #[test]
 fn who_waited_leaves_how_long() {

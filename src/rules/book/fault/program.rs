@@ -33,6 +33,27 @@ impl Sound for Launcher {
             .or_else(|| subcommands(self.subcommand.as_ref()))
             .or_else(|| lists.into_iter().find_map(|(key, names)| option_names(key, names.iter().map(String::as_str))))
             .or_else(|| several.into_iter().find_map(|(key, names)| option_names(key, names.iter())))
+            .or_else(|| self.of_forms())
+    }
+}
+
+impl Launcher {
+    /// What it starts has one form; of two the second would never be looked at.
+    fn of_forms(&self) -> Option<Fault> {
+        let forms = [
+            ("shell", self.shell),
+            ("inside", self.inside),
+            ("host", self.host),
+            ("copies", self.copies),
+            ("reads", self.reads),
+            ("each", self.each),
+            ("joined", self.joined),
+        ];
+        let mut said = forms.into_iter().filter(|(_, said)| *said).map(|(key, _)| key);
+        if let (Some(first), Some(second)) = (said.next(), said.next()) {
+            return at(second, format!("what it starts has one form: {first} and {second} exclude each other"));
+        }
+        at("input", "input is about what goes to a host: it needs host as well").filter(|_| self.input && !self.host)
     }
 }
 

@@ -9,8 +9,10 @@ use crate::store::StoredReceipt;
 use crate::terms::Digest;
 
 use super::super::super::witness;
-use super::reference::{branch_in, remote_in, short};
-use super::{Around, DETACHED, Lies, Seen, blob_of, commit_here, path_of_key};
+use super::lies::Lies;
+use super::reference::{branch_in, short};
+use super::ways::around;
+use super::{Around, DETACHED, Seen, blob_of, path_of_key};
 
 /// A clock of ours and the store's may differ by so much.
 const SKEW_MS: i64 = 60_000;
@@ -32,9 +34,6 @@ impl Around<'_> {
         if !holds && !remembers {
             return self.writer_is_gone(receipt, place);
         }
-        if is_here {
-            return Ok(Whereabouts::Nowhere);
-        }
         let Some((ours, theirs)) = self.repository().zip(other) else {
             // Without a repository there is nothing to compare it by: what a work tree holds is there.
             let there = place.display().to_string();
@@ -42,13 +41,12 @@ impl Around<'_> {
         };
         let seen = match self.seen(ours) {
             Ok(seen) => seen,
-            Err(why) if holds => return Ok(Whereabouts::Untold(why)),
-            Err(_) => return Ok(Whereabouts::Nowhere),
+            Err(why) => return Ok(Whereabouts::Untold(why)),
         };
         let branch = theirs.branch(self.env)?;
         if theirs.common_dir == ours.common_dir {
             if !holds {
-                return Ok(Whereabouts::Nowhere);
+                return self.forgotten(receipt, ours, &theirs, &file, seen);
             }
             let branch = match branch {
                 Some(branch) if seen.ours.has(&branch) => branch,
@@ -61,13 +59,13 @@ impl Around<'_> {
             let then = Box::new(self.merging(ours, seen, &branch, true)?);
             return Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }));
         }
-        self.in_another_clone(receipt, &theirs, &file, branch, holds, seen)
+        self.in_another_clone(receipt, (ours, &theirs), &file, branch, holds, seen)
     }
 
     fn in_another_clone(
         &self,
         receipt: &StoredReceipt,
-        theirs: &Repository,
+        (ours, theirs): (&Repository, &Repository),
         file: &Path,
         branch: Option<String>,
         holds: bool,
@@ -81,12 +79,15 @@ impl Around<'_> {
         if let Some(reference) = seen.ours.among(&refs).next() {
             let branch_there = branch_in(reference);
             let pushed = seen.ours.among(&refs).any(|reference| reference.starts_with("refs/remotes/"));
-            let way = if pushed {
+            let way = if pushed && ours.remote(self.env)?.is_some() {
                 self.pull(seen, Some(branch_there))?
-            } else if self.pushes(theirs, branch_there)? {
+            } else if !pushed && self.pushes(theirs, branch_there)? {
                 Way::PushThere { worktree, then: Box::new(self.pull(seen, Some(branch_there))?) }
             } else {
-                self.pull_there(seen, worktree, branch_there)?
+                match seen.ours.among(&refs).find(|reference| reference.starts_with("refs/heads/")) {
+                    Some(own) => self.pull_there(seen, worktree, branch_in(own))?,
+                    None => Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone() },
+                }
             };
             return Ok(Whereabouts::Ahead(way));
         }
@@ -108,7 +109,7 @@ impl Around<'_> {
             }
             Some(other) if holds => Ok(Whereabouts::Elsewhere(other)),
             None if holds => Ok(Whereabouts::Elsewhere(DETACHED.to_owned())),
-            _ => Ok(Whereabouts::Nowhere),
+            _ => self.forgotten(receipt, ours, theirs, file, seen),
         }
     }
 
@@ -123,17 +124,6 @@ impl Around<'_> {
         let tips: Vec<String> = known.filter_map(|it| it.commit_of(&upstream, self.env)).collect();
         // Objects that they have not got are behind them as well.
         Ok(tips.iter().all(|tip| theirs.head_has(tip, self.env).unwrap_or(false)))
-    }
-
-    /// From that clone itself, whatever it has checked out.
-    fn pull_there(&self, seen: &Seen, place: String, branch: &str) -> Result<Way, GitError> {
-        let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
-        let way = Way::PullThere { place, branch: branch.to_owned() };
-        Ok(match self.lies(repository, seen)? {
-            Lies::Clean | Lies::Kept => way,
-            Lies::Own => commit_here(repository, way),
-            Lies::Plain => Way::PutAside(Box::new(way)),
-        })
     }
 
     /// The place on this host is gone, or is another one now: that proves nothing, it may have been pushed before. A fetch that
@@ -160,35 +150,6 @@ impl Around<'_> {
         Ok(Whereabouts::OutOfSight { ours: true, way: self.pull(seen, branch)? })
     }
 
-    /// What fetches what was pushed to this branch; asked for where it is not here yet.
-    fn pull(&self, seen: &Seen, branch: Option<&str>) -> Result<Way, GitError> {
-        let Some(repository) = self.repository() else { return Ok(Way::Git("there is no repository".to_owned())) };
-        let upstream = seen.ours.upstream();
-        let follows = upstream.map(branch_in);
-        let remote = match upstream.and_then(remote_in) {
-            Some(remote) => remote.to_owned(),
-            None => repository.remote(self.env)?.unwrap_or_else(|| "origin".to_owned()),
-        };
-        let wanted = branch.or(follows).or(seen.ours.first()).unwrap_or("HEAD").to_owned();
-        let diverged = upstream.is_some_and(|upstream| repository.head_goes_beyond(upstream, self.env).unwrap_or(true));
-        let from = (follows != Some(&*wanted)).then(|| (remote.clone(), wanted.clone()));
-        let pull = |diverged: bool| Way::Pull { diverged: diverged || from.is_some(), from: from.clone() };
-        let checkout = || {
-            let from = if wanted == "HEAD" { "FETCH_HEAD".to_owned() } else { format!("{remote}/{wanted}") };
-            Way::FetchAndCheckout { remote: remote.clone(), from }
-        };
-        Ok(match self.lies(repository, seen)? {
-            Lies::Clean if seen.ours.is_detached() => checkout(),
-            // git pulls nothing in the middle of a merge.
-            Lies::Clean if repository.is_in_the_middle() => Way::EndFirst,
-            Lies::Clean => pull(diverged),
-            Lies::Kept => checkout(),
-            Lies::Own => commit_here(repository, pull(true)),
-            Lies::Plain if seen.ours.is_detached() => Way::PutAside(Box::new(checkout())),
-            Lies::Plain => Way::PutAside(Box::new(pull(diverged))),
-        })
-    }
-
     /// It was written where we cannot look.
     pub(super) fn out_of_sight(&self, receipt: &StoredReceipt, seen: &Seen) -> Result<Whereabouts, GitError> {
         let ours = receipt.branch.as_deref().is_none_or(|branch| seen.ours.has(branch));
@@ -201,7 +162,11 @@ impl Around<'_> {
             Some(repository) if !fetched_since && repository.has_origin(self.env) => {
                 self.pull(seen, receipt.branch.as_deref())?
             }
-            _ => there,
+            Some(repository) => match self.lies(repository, seen)? {
+                Lies::Clean => around(self.others(repository, None)?, there),
+                _ => there,
+            },
+            None => there,
         };
         Ok(Whereabouts::OutOfSight { ours, way })
     }

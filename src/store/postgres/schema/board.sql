@@ -94,7 +94,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
   t timestamptz := @schema@.clock();
 begin
-  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'resources', (
+  return (select coalesce(jsonb_agg(jsonb_build_object('holder', k.holder, 'since', @schema@.ms(k.since), 'resources', (
         select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'scope', r.scope) order by r.name, r.scope), '[]')
           from @schema@.ticket_resources r where r.ticket = k.id)) order by k.id), '[]')
     from @schema@.tickets k where k.refreshed_at + k.silence_ms * interval '1 millisecond' >= t);

@@ -69,25 +69,30 @@ begin
 end $body$;
 
 -- A full TTL from now for every row; what does not expire stays so, and what is kept for longer is not kept for less. An
--- expired row that nobody took goes on. By a session with tokens: somebody keeps its hold alive, and that is no sign of it.
+-- expired row that nobody took goes on. By a session what a command left kept has the TTL of the hold that it was: the beats
+-- are the hold's. With tokens: somebody keeps its hold alive, and that is no sign of it.
 create or replace function @schema@.renew_any(resources jsonb, grant_id uuid, key text, session uuid) returns jsonb
 language plpgsql volatile as $body$
 declare
   h record;
   in_its_name boolean;
+  by_session boolean := session is not null;
 begin
   select * into h from @schema@.hold(grant_id, key, session, resources);
   if h.over is not null then
     return jsonb_build_object('answer', h.over);
   end if;
-  in_its_name := session is not null and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
+  in_its_name := by_session and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
   update @schema@.leases l
      set renewed_at = case when in_its_name then l.renewed_at else h.t end,
          expires_at = case when l.expires_at is null then null
-                           when l.state = 'kept' then greatest(l.expires_at, h.t + @schema@.span(l.ttl_ms))
-                           else h.t + @schema@.span(l.ttl_ms) end
-   where l.id in (select x.id from unnest(h.live) x);
-  return jsonb_build_object('answer', 'renewed', 'lasts_ms', (select min(l.ttl_ms) from unnest(h.live) l));
+                           when l.state = 'kept' then greatest(l.expires_at, h.t + @schema@.span(w.lasts))
+                           else h.t + @schema@.span(w.lasts) end
+    from (select x.id, case when by_session then coalesce(x.hold_ttl_ms, x.ttl_ms) else x.ttl_ms end as lasts
+            from unnest(h.live) x) w
+   where l.id = w.id;
+  return jsonb_build_object('answer', 'renewed', 'lasts_ms', (
+    select min(case when by_session then coalesce(x.hold_ttl_ms, x.ttl_ms) else x.ttl_ms end) from unnest(h.live) x));
 end $body$;
 
 -- Replaces the record of files; with it the debt to predecessors is paid, but not what the session's own earlier

@@ -98,7 +98,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp set
       operation, rule, within_grant, live_device, live_inode, files, remote, gone, ask))
 $body$;
 
--- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that.
+-- Under the lock: a full TTL from now for the holder's live row; null where it is anything but that, kept among them.
 create or replace function @schema@.go_on(of_name text, of_scope text, of_token bigint, of_grant uuid, key text) returns jsonb
 language sql volatile as $body$
   with renewed as (
@@ -106,7 +106,7 @@ language sql volatile as $body$
        set renewed_at = t, expires_at = case when l.expires_at is not null then t + l.ttl_ms * interval '1 millisecond' end
       from @schema@.clock() t
      where l.name = of_name and l.scope = of_scope and l.ended_at is null and l.grant_id = of_grant and l.token = of_token
-       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex') and l.state <> 'remote' and not l.revoked
+       and l.key_hash = encode(sha256(decode(key, 'hex')), 'hex') and l.state in ('held', 'quarantined') and not l.revoked
     returning l.ttl_ms)
   select jsonb_build_object('answer', 'renewed', 'lasts_ms', r.ttl_ms) from renewed r
 $body$;

@@ -117,7 +117,8 @@ create or replace view @schema@.history as
 
 create or replace view @schema@.waiting as
   select r.scope, r.name as resource, k.id as place, k.holder, k.refreshed_at,
-         k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent
+         k.refreshed_at + k.silence_ms * interval '1 millisecond' < clock_timestamp() as silent,
+         k.since
     from @schema@.tickets k join @schema@.ticket_resources r on r.ticket = k.id;
 
 create or replace view @schema@.chain as

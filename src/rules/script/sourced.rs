@@ -1,0 +1,55 @@
+//! Files that a script reads in (`. FILE`, `source FILE`): what stands in them runs as if it stood in the script.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use super::{Env, Reader};
+use crate::rules::book::Book;
+use crate::rules::step::{Step, is_known};
+use crate::shell::{self, Directory, Script, Sourced, Surroundings, Word};
+
+/// Reads a script, and what it reads in where that is a file of this machine.
+pub(super) fn parsed(
+    text: &[u8],
+    surroundings: &Surroundings,
+    around: &Step<'_>,
+    (book, env): (&Book, Env<'_>),
+) -> Script {
+    if !reads_in(text) {
+        return shell::parse_in(text, surroundings);
+    }
+    let nothing = Script::default();
+    let reader = Reader::new(&nothing, around, env);
+    shell::parse_reading(text, surroundings, &|directory, file| reader.sourced(directory, file, book))
+}
+
+/// Whether a script may read a file in; most do not, and no test for a file need be made for them.
+fn reads_in(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
+    text.len() <= shell::LONGEST
+        && (has(b"source") || text.windows(2).any(|two| two[0] == b'.' && b" \t\"'".contains(&two[1])))
+}
+
+impl Reader<'_, '_> {
+    /// What stands in it. A name without a slash is looked for on PATH, and then in the directory (bash(1), `source`).
+    fn sourced(&self, directory: &Directory, file: &Word, book: &Book) -> Sourced {
+        let word = self.word(file);
+        if self.around.host.is_some() || self.around.inside || word.is_empty() || !is_known(&word) {
+            return Sourced::Unseen;
+        }
+        let path = self.around.variable("PATH", self.env).filter(|_| !word.as_encoded_bytes().contains(&b'/'));
+        let places = path.iter().flat_map(std::env::split_paths).filter(|place| place.is_absolute());
+        let places: Vec<PathBuf> = places.chain([self.directory(directory)]).collect();
+        for place in places {
+            let found = place.join(&word);
+            if !is_known(found.as_os_str()) || self.made.iter().any(|(made, _)| *made == found) {
+                return Sourced::Unseen;
+            }
+            match book.sourced(&found) {
+                Sourced::Missing => {}
+                seen => return seen,
+            }
+        }
+        Sourced::Missing
+    }
+}

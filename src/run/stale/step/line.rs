@@ -1,0 +1,72 @@
+//! A way as a line that can be pasted.
+#![forbid(unsafe_code)]
+
+use crate::lineage::Way;
+
+use super::quoted;
+
+/// Where plaintext is put out of the way: beside itself.
+pub(super) fn aside(spec: &str) -> String {
+    format!("{spec}.plain")
+}
+
+/// What every line is made of.
+#[derive(Clone)]
+pub(super) struct Line<'a> {
+    /// git, in the repository of the file.
+    pub(super) git: String,
+    /// The file, as git takes it here.
+    pub(super) spec: String,
+    /// The file, from the root of a work tree.
+    pub(super) inside: String,
+    /// The file, as it was typed.
+    pub(super) shown: &'a str,
+    /// Merges and pulls put aside what is uncommitted in other files.
+    pub(super) autostash: bool,
+}
+
+impl Line<'_> {
+    pub(super) fn of(&self, way: &Way) -> String {
+        let Self { git, spec, inside, shown, .. } = self;
+        let past = if self.autostash { " --autostash" } else { "" };
+        match way {
+            Way::Merge(from) => format!("{git} merge{past} {}", quoted(from)),
+            Way::Checkout(from) => format!("{git} checkout {} -- {spec}", quoted(from)),
+            Way::PastSparse => format!("{git} checkout --ignore-skip-worktree-bits HEAD -- {spec}"),
+            Way::Pull { from, diverged } => {
+                let join = if *diverged { " --no-rebase" } else { "" };
+                let from = from.as_ref().map(|(remote, branch)| format!(" {} {}", quoted(remote), quoted(branch)));
+                format!("{git} pull{join}{past}{}", from.unwrap_or_default())
+            }
+            Way::FetchAndCheckout { remote, branch, from } => {
+                let branch = branch.as_ref().map(|branch| format!(" {}", quoted(branch))).unwrap_or_default();
+                format!("{git} fetch {}{branch} && {git} checkout {} -- {spec}", quoted(remote), quoted(from))
+            }
+            Way::PastOthers(then) => Self { autostash: true, ..self.clone() }.of(then),
+            Way::CommitHere(then) => {
+                format!("{git} commit -m 'Update {}' -- {spec} && {}", self.plain(), self.of(then))
+            }
+            Way::PutAside(then) => {
+                format!("mv {shown} {} && {git} checkout HEAD -- {spec} && {}", aside(shown), self.of(then))
+            }
+            Way::CommitThere { worktree, push, then } => {
+                let there = format!("git -C {}", quoted(worktree));
+                let push = if *push { format!(" && {there} push") } else { String::new() };
+                format!("{there} commit -m 'Update {}' -- {inside}{push} && {}", self.plain(), self.of(then))
+            }
+            Way::PushThere { worktree, then } => format!("git -C {} push && {}", quoted(worktree), self.of(then)),
+            Way::PullThere { place, branch } => {
+                format!("{git} pull --no-rebase{past} {} {}", quoted(place), quoted(branch))
+            }
+            Way::EndThere { worktree } => format!("git -C {} status", quoted(worktree)),
+            Way::AskThere { .. } => format!("{git} pull{past}"),
+            Way::ReadAgain => format!("locked sops decrypt {shown}"),
+            Way::EndFirst | Way::Git(_) => format!("{git} status"),
+        }
+    }
+
+    /// The file inside of a commit's message in single quotes.
+    fn plain(&self) -> String {
+        self.inside.replace(['\'', '$', '\\'], "")
+    }
+}
