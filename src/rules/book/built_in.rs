@@ -32,13 +32,13 @@ pub(in crate::rules) struct Verbs {
 
 const OF_DOCKER: Verbs = Verbs {
     acts: &[
-        "cp", "create", "deploy", "down", "exec", "kill", "pause", "remove", "restart", "rm", "rollback", "run",
-        "scale", "start", "stop", "unpause", "up", "update", "watch",
+        "cp", "create", "deploy", "down", "exec", "kill", "pause", "remove", "rename", "restart", "rm", "rollback",
+        "run", "scale", "start", "stop", "unpause", "up", "update", "watch",
     ],
     groups: &["compose", "container", "image", "network", "node", "service", "stack", "swarm", "system", "volume"],
 };
 
-const OF_GH: Verbs = Verbs { acts: &["api", "run"], groups: &["workflow"] };
+const OF_GH: Verbs = Verbs { acts: &["api", "run"], groups: &["secret", "workflow"] };
 
 /// A part of the built-in tables.
 pub(super) struct Division {
