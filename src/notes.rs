@@ -3,10 +3,11 @@
 //! old or damaged is none.
 //!
 //! One small file per session, file and place of the plaintext, 0600, in `notes` below the state directory: its name is
-//! `FILE.PLAINTEXT.SESSION`, the first two as digests of their paths (`-` where the plaintext went nowhere that is known, `x`
-//! where a program was run with it), its content the digest of the version, the moment and how it is known. No path, no content
-//! and no secret is in it. Once its plaintext was encrypted, a note is of the version that came of it: whoever keeps the
-//! plaintext and encrypts it a second time must not undo what another session has written between.
+//! `FILE.PLAINTEXT.SESSION`, the first two as digests of their paths, its content the digest of the version, the moment and how
+//! it is known. No path, no content and no secret is in it. Where the plaintext went nowhere that is known it is `-`, and where a
+//! program was run with it `x`, each with the version: a look at the newest one takes nothing from what was read before. Once
+//! its plaintext was encrypted, a note is of the version that came of it: whoever keeps the plaintext and encrypts it a second
+//! time must not undo what another session has written between.
 #![forbid(unsafe_code)]
 
 mod paper;
@@ -80,6 +81,11 @@ impl Note {
         now_ms.saturating_sub(self.at) >= i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
     }
 
+    /// Whether nobody knows where its plaintext went.
+    fn went_nowhere(&self) -> bool {
+        self.name.split('.').nth(1).is_some_and(|plaintext| plaintext.starts_with(['-', 'x']))
+    }
+
     /// Whether what lies there was encrypted from plaintext of another place.
     #[must_use]
     pub fn was_carried(&self) -> bool {
@@ -114,20 +120,35 @@ impl Notes {
         self.all(|name| name.split('.').nth(1) == Some(&*plaintext))
     }
 
+    /// All of them, of whatever file.
+    #[must_use]
+    pub fn everything(&self) -> Vec<Note> {
+        self.all(|_| true)
+    }
+
     /// This session's plaintext there was encrypted to this version of the file; so was, where that is known, the place from
-    /// which it came.
+    /// which it came. What it has only looked at is done with.
     pub fn made(&self, session: SessionId, file: &Path, plaintext: Option<&Path>, version: &Digest) {
         let by_place = plaintext.and_then(|plaintext| {
             let mut there = self.of_plaintext(plaintext).into_iter();
             there.find(|note| note.session == session && note.is_of(file))?.origin
         });
         leave(&self.state, session, file, plaintext, version, self.now_ms, How::Made);
+        self.forget(session, file);
         let Some(origin) = by_place else { return };
         let name = name_of(&named(file), &origin, session);
         put(&self.state, &name, &format!("{version} {} {}\n", self.now_ms, How::Made.letter()));
         if let Some(plaintext) = plaintext {
             let name = name_of(&named(file), &named(plaintext), session);
             put(&self.state, &name, &format!("{version} {} {} {origin}\n", self.now_ms, How::Made.letter()));
+        }
+    }
+
+    fn forget(&self, session: SessionId, file: &Path) {
+        let _as_owner = self.state.as_owner();
+        let looks = |note: &Note| note.session == session && note.went_nowhere() && note.how != How::Made;
+        for note in self.of_file(file).into_iter().filter(looks) {
+            let _swept_later = fs::remove_file(self.directory.join(&note.name));
         }
     }
 

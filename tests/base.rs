@@ -9,6 +9,7 @@ mod forgotten;
 mod kept;
 mod notes;
 mod odd;
+mod older;
 mod open_edit;
 mod plain;
 mod playbook;

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod audited;
+mod bared;
 mod beside;
 mod bound;
 mod commits;
 mod merges;
+mod moved;
 mod places;
 mod pushes;
 mod standing;

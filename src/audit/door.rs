@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, Change, Commit, HEADER, Kind};
+use crate::canary;
 use crate::git::{Environment, GitError, path_from, real_git};
 
 /// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
@@ -94,6 +95,23 @@ impl Door {
             Ok(change::changes(&self.ask("diff-index", args, NEED)?))
         };
         parents.iter().chain(&nothing).map(against).collect()
+    }
+
+    /// SOPS files of the index that lie in the open in the working tree: path and object. What is staged of them is not judged
+    /// here.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn open_edits(&self) -> Result<Vec<(Vec<u8>, String)>, GitError> {
+        let Some(root) = self.root()? else { return Ok(Vec::new()) };
+        let listed = self.ask("diff-files", ["--raw", "-z", "--no-abbrev"], "to see what lies in the working tree")?;
+        let is_open = |path: &[u8]| {
+            let path = root.join(path_from(path));
+            let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= 1 << 20);
+            is_file && std::fs::read(path).is_ok_and(|now| matches!(canary::sniff(&now), canary::Kind::Plain))
+        };
+        let open = change::changes(&listed).into_iter().filter(|change| is_open(&change.path));
+        Ok(open.filter_map(|change| Some((change.path, change.before.into_iter().next()?))).collect())
     }
 
     /// The commits that these words of `rev-list` name, parents first, each with what it changed against all of its parents.

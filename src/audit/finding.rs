@@ -25,6 +25,8 @@ pub struct Finding {
 pub enum Wrong {
     /// The content is not what it must be.
     Bad(Fault),
+    /// It is what this SOPS file holds, in the open.
+    Bared(String),
     /// Nobody has decided between two versions.
     Unmerged,
     /// No receipt, and no lease in this session's hands.
@@ -49,7 +51,7 @@ impl Wrong {
     #[must_use]
     pub fn status(&self) -> i32 {
         match self {
-            Self::Bad(_) | Self::Unmerged => exit::QUARANTINED,
+            Self::Bad(_) | Self::Bared(_) | Self::Unmerged => exit::QUARANTINED,
             Self::Unlocked | Self::Stale { .. } | Self::Zone(_) | Self::Unheld(_) => exit::UNLOCKED,
             Self::Unseen => exit::UNREACHABLE,
         }
@@ -59,7 +61,7 @@ impl Wrong {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Bad(Fault::Plaintext) => "plaintext",
+            Self::Bad(Fault::Plaintext) | Self::Bared(_) => "plaintext",
             Self::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => "recipients",
             Self::Bad(Fault::Merged) => "merged",
             Self::Bad(_) => "broken",
@@ -76,7 +78,8 @@ impl Wrong {
         let of_path = |fault: &Fault| {
             matches!(fault, Fault::Plaintext | Fault::Empty | Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))
         };
-        matches!(self, Self::Bad(fault) if of_path(fault)) || matches!(self, Self::Zone(_) | Self::Unheld(_))
+        matches!(self, Self::Bad(fault) if of_path(fault))
+            || matches!(self, Self::Bared(_) | Self::Zone(_) | Self::Unheld(_))
     }
 }
 
@@ -84,6 +87,7 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bad(fault) => fault.fmt(f),
+            Self::Bared(of) => write!(f, "it is what {of} holds, in the open"),
             Self::Unmerged => f.write_str("two versions of it are unmerged"),
             Self::Unlocked => f.write_str("this version was written without locked: it has no receipt"),
             Self::Stale { token, replaced } if token < replaced => {

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::bared;
 use super::change::{Change, Commit, Kind};
 use super::demand::Rules;
 use super::door::{Door, Tree};
@@ -101,6 +102,9 @@ fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
                 Judgement::Wrong(wrong) => audited.findings.push(finding(change, wrong, Some(&commit.id))),
             }
         }
+        let mut bared = bared::bared(door, &commit.changes, rules, &[])?;
+        bared.retain(|(at, _)| !known.contains(&*commit.changes[*at].blob));
+        audited.findings.extend(bared::findings(&commit.changes, bared, Some(&commit.id), &audited.findings));
         known.extend(commit.changes.iter().map(|change| &*change.blob));
     }
     Ok(audited)

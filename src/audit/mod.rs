@@ -8,6 +8,7 @@
 //! Files of a kind that sops does not write (source code, prose, pictures…) are judged by the last two alone.
 #![forbid(unsafe_code)]
 
+mod bared;
 mod change;
 mod demand;
 mod demanded;

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
+use super::bared;
 use super::change::{Change, Kind};
-use super::demand::Rules;
+use super::demand::{Rules, may_be_sops};
 use super::door::{Door, Tree};
 use super::finding::{Finding, Wrong};
 use super::judge::{Judgement, judge};
@@ -49,8 +50,17 @@ pub fn staged(door: &Door, parents: &[String]) -> Result<Staged, GitError> {
             Judgement::Wrong(wrong) => staged.findings.push(finding(change, wrong, None)),
         }
     }
+    let open = if may_hold_a_copy(&changes, &rules) { door.open_edits()? } else { Vec::new() };
+    let bared = bared::bared(door, &changes, &rules, &open)?;
+    staged.findings.extend(bared::findings(&changes, bared, None, &staged.findings));
     staged.changes = changes;
     Ok(staged)
+}
+
+/// Whether a file is staged that an edit may have been copied to.
+fn may_hold_a_copy(changes: &[Change], rules: &Rules) -> bool {
+    let mut files = changes.iter().filter(|change| change.kind == Kind::File);
+    files.any(|change| may_be_sops(&change.path) && !rules.demand(&change.path))
 }
 
 /// What differs from every parent, with what each of them has there; and the contents that any of them has where

@@ -70,6 +70,9 @@ pub enum Fault {
     /// It has the message authentication code of a version with other values.
     #[error("its values are not those that its message authentication code was made for: merged, or changed by hand")]
     Merged,
+    /// It is sound, and undoes what somebody else has written: who, when and where.
+    #[error("an older version was put over the newest one: {0}")]
+    Older(String),
     /// The identity that opened it before opens it no more.
     #[error("the key at hand opened the file before and does not open it now: locked out")]
     LockedOut,
@@ -129,6 +132,7 @@ impl Fault {
             Self::RecipientsDropped(_) | Self::RecipientsAdded(_) => {
                 "compare the recipients with .sops.yaml and the options; `sops updatekeys` brings the file in line"
             }
+            Self::Older(_) => "make the change again upon the newest version",
             Self::LockedOut => {
                 "put your recipient back with a key that still opens the file, or take the version before"
             }

@@ -64,6 +64,9 @@ fn why(wrong: &Wrong) -> &'static str {
         Wrong::Bad(Fault::Plaintext) => {
             "its name, its rule in .sops.yaml or what it was before says that it holds secrets"
         }
+        Wrong::Bared(_) => {
+            "its names are those of that file, and its values are as long: an edit that was moved or copied"
+        }
         Wrong::Bad(Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_)) => {
             "the rule for its path in .sops.yaml names others"
         }
@@ -98,7 +101,9 @@ fn step(
             }
             _ => (after(), format!("git add {path}")),
         },
-        Wrong::Bad(Fault::Plaintext) => (after(), format!("locked sops encrypt -i{types} {path} && git add {path}")),
+        Wrong::Bad(Fault::Plaintext) | Wrong::Bared(_) => {
+            (after(), format!("locked sops encrypt -i{types} {path} && git add {path}"))
+        }
         Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
             (format!("yes; {}", fault.advice()), {
                 let input = types.split(" --output-type").next().unwrap_or_default();

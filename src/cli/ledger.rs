@@ -89,9 +89,10 @@ impl<'a> Ledger<'a> {
         Ok(Self { context, store, scope, root, session })
     }
 
-    /// Which of these contents have a receipt.
+    /// Which of these contents have a receipt, in this scope or one that the repository had before.
     pub(super) fn known(&mut self, wanted: &[Wanted]) -> Result<Known, StoreError> {
         let mut known = Known::default();
+        let former = self.former();
         for some in wanted.chunks(MOST_CONTENTS / 2) {
             let digests: BTreeSet<&String> = some.iter().filter_map(|wanted| wanted.digest.as_ref()).collect();
             let blobs: BTreeSet<&String> = some.iter().map(|wanted| &wanted.blob).collect();
@@ -99,12 +100,22 @@ impl<'a> Ledger<'a> {
                 digests: digests.into_iter().cloned().map(Digest::from).collect(),
                 blobs: blobs.into_iter().cloned().collect(),
             };
-            for receipt in self.store.receipts_of(&self.scope, &contents, CALL)? {
-                known.digests.insert(receipt.new.as_str().to_owned());
-                known.blobs.extend(receipt.blob);
+            for scope in [&self.scope].into_iter().chain(&former) {
+                for receipt in self.store.receipts_of(scope, &contents, CALL)? {
+                    known.digests.insert(receipt.new.as_str().to_owned());
+                    known.blobs.extend(receipt.blob);
+                }
             }
         }
         Ok(known)
+    }
+
+    /// The other scopes that this repository has had.
+    fn former(&self) -> Vec<Scope> {
+        let repository = self.root.as_deref().and_then(|root| Repository::around(root).ok().flatten());
+        let mut former = repository.as_ref().map(naming::former_scopes).unwrap_or_default();
+        former.retain(|scope| *scope != self.scope);
+        former
     }
 
     /// The chains of these paths.

@@ -32,7 +32,7 @@ use crate::terms::{Resource, ResourceName, Scope, percent_encode};
 
 pub use creation::{CreationError, CreationRule, CreationRules, creation_rule_for, holds_sops, is_secret_target};
 pub use machine::scope as machine_scope;
-pub use scope::{Local, of_origin};
+pub use scope::{Local, former as former_scopes, note as note_scope, of_origin};
 pub use secret::{NamedSecret, SecretNames};
 pub use sniff::is_sops;
 pub use tracked::{Tracked, says_sops, tracked};

@@ -22,6 +22,10 @@ pub enum Local {
 /// Where the identity is kept, below the common git directory: shared by all work trees, never committed.
 const KEPT_IN: &str = "locked";
 const KEPT_AS: &str = "scope";
+/// And the scopes that it has had from remotes.
+const HAD_AS: &str = "scopes";
+/// So many of them; nobody moves a repository more often.
+const MOST_HAD: usize = 32;
 
 /// `host/path` of origin, or of the only remote, whatever it is called; none without.
 ///
@@ -52,6 +56,36 @@ pub(super) fn of(
         (None, Local::Make) => make(&file)?.to_string(),
     };
     Ok(Scope(format!("local/{identity}")))
+}
+
+/// The scopes that the files of this repository had before its remote was added or turned elsewhere, as far as its common git
+/// directory knows: what was written under them was written here.
+#[must_use]
+pub fn former(repository: &Repository) -> Vec<Scope> {
+    let place = repository.common_dir.join(KEPT_IN);
+    let local = kept(&place.join(KEPT_AS)).ok().flatten().map(|identity| Scope(format!("local/{identity}")));
+    local.into_iter().chain(had(&place.join(HAD_AS))).collect()
+}
+
+/// It has this scope now, which [`former`] is to know. Best effort: what is not known is asked for again, by the hook.
+pub fn note(repository: &Repository, scope: &Scope) {
+    let place = repository.common_dir.join(KEPT_IN);
+    let file = place.join(HAD_AS);
+    let had = had(&file);
+    if scope.0.starts_with("local/") || had.contains(scope) || had.len() >= MOST_HAD || scope.0.contains('\n') {
+        return;
+    }
+    let append = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&place)?;
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&file)?;
+        file.write_all(format!("{scope}\n").as_bytes())
+    };
+    let _asked_for_otherwise = append();
+}
+
+fn had(file: &Path) -> Vec<Scope> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().take(MOST_HAD).map(|line| Scope(line.to_owned())).collect()
 }
 
 /// What a relative URL starts from: the main work tree, so that linked work trees at other depths agree with it.

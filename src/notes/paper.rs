@@ -21,8 +21,12 @@ pub fn leave(
     now_ms: i64,
     how: How,
 ) {
-    let nowhere = if how == How::Run { "x" } else { "-" };
-    let plaintext = plaintext.map_or_else(|| nowhere.to_owned(), named);
+    let nowhere = || match how {
+        How::Run => format!("x{}", short(version)),
+        How::Read => format!("-{}", short(version)),
+        How::Made => "-".to_owned(),
+    };
+    let plaintext = plaintext.map_or_else(nowhere, named);
     let name = name_of(&named(file), &plaintext, session);
     put(state, &name, &format!("{version} {now_ms} {}\n", how.letter()));
 }
@@ -53,6 +57,11 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         options.mode(0o600);
     }
     options.open(path)?.write_all(text.as_bytes())
+}
+
+/// A version in the name of a note.
+fn short(version: &Digest) -> &str {
+    &version.as_str()[..16]
 }
 
 /// A path in the name of a note.

@@ -45,6 +45,16 @@ fn what_was_left_is_found_by_file_and_by_plaintext_and_goes_on_to_what_was_made_
         both.sort();
         both
     });
+    // Nor does a look; with the encrypting both are done.
+    leave(&state, session(2), file, None, &digest("7"), 12_000, How::Read);
+    let of_two = |notes: &Notes| {
+        let mut of_two = seen(notes.of_file(file));
+        of_two.retain(|(whose, _)| *whose == session(2));
+        of_two
+    };
+    assert_eq!(of_two(&now).len(), 3);
+    now.made(session(2), file, None, &digest("8"));
+    assert_eq!(of_two(&now), [(session(2), digest("8"))]);
     // However old it is, it is a base.
     let later = Notes::of(&state, 11_000 + 20 * 24 * 60 * 60 * 1000);
     assert_eq!(seen(later.of_plaintext(plain)), [(session(1), digest("5"))]);

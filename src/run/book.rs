@@ -32,7 +32,7 @@ pub fn classified(
     let book = match of_settings(context) {
         Ok(book) => book,
         Err(error) => {
-            let book = asking(Book::new(), context);
+            let book = looking(Book::new(), context);
             let mut class = classify(command, &book);
             let holds = !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty();
             if holds && super::bypass::asked(context).is_none() {
@@ -74,7 +74,7 @@ pub fn book_here(context: &Context) -> Result<Book, Exit> {
 pub fn names_here(context: &Context) -> Result<Book, Exit> {
     let settings = settings::settings_here(context)?;
     let book = Book::with(Tables::default(), hosts::named(&settings));
-    let book = book.asking_for_workflows(workflows::asked(context));
+    let book = looking(book, context);
     Ok(if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book })
 }
 
@@ -109,18 +109,18 @@ pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {
-        return Ok(asking(Book::new(), context));
+        return Ok(looking(Book::new(), context));
     }
     let settings = settings::layers_here(context)?.settings(&settings::BUILT_IN)?;
     let tables = tables(&settings)?;
     let book = Book::with(tables, hosts::named(&settings)).with_packs(settings.words(Key::Packs));
-    let book = asking(book, context);
+    let book = looking(book, context);
     let book = if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book };
     Ok(book.for_session(|| super::entry::session_names(context, &settings)))
 }
 
 /// With those who look at the files at hand.
-fn asking(book: Book, context: &Context) -> Book {
+fn looking(book: Book, context: &Context) -> Book {
     book.asking_for_workflows(workflows::asked(context)).asking_for_sources(sourced::asked())
 }
 

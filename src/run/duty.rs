@@ -148,7 +148,10 @@ impl Duty for KeeperDuty<'_> {
             // What ran by force is still to be noted, as it ended.
             Hold::Held | Hold::Given => {
                 let later = self.words.as_ref().map(|words| Later::proven(job, outcome, words)).unwrap_or_default();
-                let (decision, receipts) = job.decide(outcome, &before, &self.carried, &later);
+                let carried = self.carried.clone();
+                let store = if self.is_forced() { None } else { self.store() };
+                let store = store.map(|store| &mut **store as &mut dyn Store);
+                let (decision, receipts) = job.decide(outcome, &before, &carried, &later, store);
                 let receipts = self.words.as_ref().map_or_else(Vec::new, |words| words.with_accepted(receipts));
                 (decision, receipts)
             }

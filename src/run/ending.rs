@@ -81,14 +81,14 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
         Some(Followed::Lost) => Later { followed: true, unproven: None },
         Some(Followed::Left(_)) => Later::default(),
     };
-    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later);
+    let (mut decision, receipts) = job.decide(outcome, before, &words.carried, &later, Some(&mut *store));
     let proofs = receipts.len();
     let receipts = words.with_accepted(receipts);
     let limit = settle_within(store);
     decision = reached(job, outcome, decision, &receipts, store);
     let settled = job.settle(store, &words.tokens(), &decision, receipts.clone(), limit);
     if job.succeeded(outcome) && matches!(settled, Ok(Release::Released)) {
-        stale::remember(job, &receipts);
+        stale::remember(job, before, &receipts);
     }
     let (word, why) = account::account_of(outcome, &decision, &settled, store.keeps());
     job.context.account.ended(word, words.held(job), why.as_deref());

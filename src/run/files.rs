@@ -200,6 +200,13 @@ pub(super) fn note_bad(chain: &Chain, content: &[u8], now_ms: i64) {
     let _restore_then_goes_by_its_own_look = chain.put_aside(content, !canary::has_encrypted_value(content), now_ms);
 }
 
+/// The same of what lies in a file now.
+pub(super) fn note_as_bad(file: &PlannedFile, job: &Job<'_>) {
+    if let Ok(Before { content: Some(content), .. }) = Before::read(&file.target.path) {
+        note_bad(&job.chain(file), &content, job.context.clock.wall_ms());
+    }
+}
+
 /// A finding about this file on this host.
 pub(super) fn finding(file: &PlannedFile, job: &Job<'_>, verdict: Option<Verdict>) -> Finding {
     let place = format!("{}:{}", job.owner.host, quoted(&file.target.path));

@@ -103,7 +103,7 @@ pub(super) fn run(
             return Ok(Ended { exit: Exit::Code(exit::INTERNAL), unsettled: true });
         }
     };
-    let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words));
+    let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words), None);
     let ends = spool::end_of(&decision, job.options.times.ttl);
     if let Err(why) = note(job, &words, &before, ends, receipts)
         && recorded.is_ok()

@@ -24,7 +24,7 @@ use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
 use super::words::Words;
-use super::{Context, Keepers, Options, arbiter, files, forced, loose, on_lost, recheck, retry_witness, setting};
+use super::{Context, Keepers, Options, arbiter, files, forced, loose, on_lost, read, recheck, retry_witness, setting};
 
 /// Holds what the plan asks for while the program runs.
 pub(super) fn hold(context: &Context, options: &Options, plan: &HoldPlan, order: &Order) -> Exit {
@@ -255,6 +255,7 @@ fn granted_run(
         }
     };
     job.context.account.runs(&granted.tokens);
+    read::note_under_lease(job);
     let follower = Follower::before(job, granted.lasts);
     let bases = before.iter().map(|before| before.base.clone()).collect();
     let words = &Words { accepted, bases, ..words.clone() };

@@ -17,7 +17,7 @@ use crate::supervise::{Order, Outcome};
 use crate::terms::{FencingToken, GrantId, LeaseKey, Resource};
 
 use super::later::Later;
-use super::{Before, Context, Options, files, receipt};
+use super::{Before, Context, Options, files, receipt, stale};
 
 /// The run.
 pub(super) struct Job<'a> {
@@ -62,10 +62,20 @@ impl Job<'_> {
         self.plan.files.iter().zip(before).map(|(file, before)| files::record(file, before)).collect()
     }
 
-    /// What the canary says of every file.
-    fn look(&self, before: &[Before]) -> Vec<Finding> {
+    /// What the canary says of every file, and the store where that can be asked.
+    fn look(&self, before: &[Before], mut store: Option<&mut dyn Store>) -> Vec<Finding> {
         let pairs = self.plan.files.iter().zip(before);
-        pairs.map(|(file, before)| self.look_at(file, before)).collect()
+        let look = |(file, before): (&PlannedFile, &Before)| {
+            let mut finding = self.look_at(file, before);
+            if let (Some(Verdict::Sound | Verdict::Unverified(_)), Some(store)) = (&finding.verdict, &mut store)
+                && let Ok(Some(fault)) = stale::undoes(self, file, before, &mut **store)
+            {
+                files::note_as_bad(file, self);
+                finding.verdict = Some(Verdict::Bad(fault));
+            }
+            finding
+        };
+        pairs.map(look).collect()
     }
 
     fn look_at(&self, file: &PlannedFile, before: &Before) -> Finding {
@@ -108,15 +118,16 @@ impl Job<'_> {
         matches!(outcome, Outcome::Exited(code) if rules::succeeded(self.plan.rule.as_deref(), code))
     }
 
-    /// What becomes of the lease after this outcome, with the receipts of what was proven.
+    /// What becomes of the lease after this outcome, with the receipts of what was proven. `store`: where it can be asked.
     pub(super) fn decide(
         &self,
         outcome: Outcome,
         before: &[Before],
         carried: &[FileRecord],
         later: &Later,
+        store: Option<&mut dyn Store>,
     ) -> (Decision, Vec<Receipt>) {
-        let findings = self.look(before);
+        let findings = self.look(before, store);
         self.context.account.found(&findings);
         let open = self.open_edits(carried, &findings);
         let succeeded = self.succeeded(outcome);

@@ -14,8 +14,9 @@ use crate::naming;
 use crate::notes::{self, How};
 use crate::rules::Decrypted;
 use crate::state::StateDir;
-use crate::terms::Digest;
+use crate::terms::{Digest, SessionId};
 
+use super::job::Job;
 use super::{Context, env_of, settings};
 
 /// Larger files are not read a second time.
@@ -31,15 +32,32 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     if versions.is_empty() {
         return;
     }
+<<<<<<< HEAD
     // A reader makes no state directory: where there is none, nobody has written anything yet. Order: before anybody is asked
     // who we are, which takes a look at every process above us.
     let Ok(Some(state)) = StateDir::existing(&env_of(context)) else { return };
     let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
+=======
+    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
+    // Made, where there is none yet: what is read now may be the base of the first write, and others may be before it.
+    let Ok(state) = StateDir::open(&env_of(context)) else { return };
+    leave(context, &state, session, versions);
+}
+
+/// The same for what a command under a lease reads besides, and puts where it is found again.
+pub(super) fn note_under_lease(job: &Job<'_>) {
+    let puts = job.plan.decrypted.iter().filter(|it| it.plaintext.is_some());
+    let versions = puts.filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
+    leave(job.context, job.state, job.owner.session, versions);
+}
+
+fn leave(context: &Context, state: &StateDir, session: SessionId, versions: Vec<(&Decrypted, PathBuf, Digest)>) {
+>>>>>>> h-sevenb
     let now_ms = context.clock.wall_ms();
     for (it, file, version) in versions {
         let plaintext = it.plaintext.as_deref().and_then(physical);
         let how = if it.runs { How::Run } else { How::Read };
-        notes::leave(&state, session, &file, plaintext.as_deref(), &version, now_ms, how);
+        notes::leave(state, session, &file, plaintext.as_deref(), &version, now_ms, how);
     }
 }
 
@@ -59,7 +77,8 @@ pub(super) fn sops_content(path: &Path) -> Option<Vec<u8>> {
     content(path).filter(|content| matches!(canary::sniff(content), Kind::Sops(_)))
 }
 
-fn content(path: &Path) -> Option<Vec<u8>> {
+/// What a file holds that is not too large.
+pub(super) fn content(path: &Path) -> Option<Vec<u8>> {
     // A pipe would keep us waiting, and what was read from it would be gone.
     let found = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= LARGEST)?;
     let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()?);

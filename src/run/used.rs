@@ -1,5 +1,5 @@
 //! Which store was last used for a repository, noted in its common git directory: two checkouts that look at two stores
-//! would both be granted one resource, and neither store could know.
+//! would both be granted one resource, and neither store could know. And the scope, which a remote may give another one.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock as _;
 use crate::config::{Address, StoreSetting};
 use crate::git::Repository;
+use crate::naming;
+use crate::plan::PlannedFile;
 use crate::state;
 use crate::store;
 
@@ -58,14 +60,18 @@ pub fn last_used(repository: &Repository) -> Option<Used> {
 }
 
 /// Notes the store that has just granted this. Nothing depends on it: what cannot be noted is left.
-pub(super) fn note(job: &Job<'_>) {
+pub(super) fn note<'a>(job: &'a Job<'_>) {
     let (place, shown) = place_here(&job.store, &env_of(job.context), job.state.path());
     let mut done: Vec<&Path> = Vec::new();
-    for repository in job.plan.files.iter().filter_map(|file| file.target.repository.as_ref()) {
+    let of_repository = |file: &'a PlannedFile| Some((file.target.repository.as_ref()?, file.target.scope()));
+    for (repository, scope) in job.plan.files.iter().filter_map(of_repository) {
         if done.contains(&&*repository.common_dir) {
             continue;
         }
         done.push(&repository.common_dir);
+        let as_owner = state::as_owner_of(&repository.common_dir);
+        naming::note_scope(repository, scope);
+        drop(as_owner);
         if last_used(repository).is_none_or(|used| used.place != place) {
             let used = Used { place: place.clone(), shown: shown.clone(), since_ms: job.context.clock.wall_ms() };
             let _left_as_it_was = write(repository, &used);

@@ -72,6 +72,25 @@ impl Flow {
     }
 }
 
+/// What may come between the first and the last step of one who encrypts what was read: another one's change, always, and a
+/// look of his own, or none. Then the last step is somebody else's, who has read nothing: an agent that was resumed.
+const BETWEEN: [(&str, bool); 2] = [("bl", false), ("b", true)];
+
+/// Every order of these.
+fn permutations(of: &str) -> Vec<String> {
+    if of.is_empty() {
+        return vec![String::new()];
+    }
+    let begun = |at: usize| {
+        let (one, rest) = (&of[at..=at], format!("{}{}", &of[..at], &of[at + 1..]));
+        permutations(&rest).into_iter().map(move |rest| format!("{one}{rest}"))
+    };
+    let mut all: Vec<String> = (0..of.len()).flat_map(begun).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// Every order of so many steps of `a` and of `b`.
 fn orders(a: usize, b: usize) -> Vec<String> {
     if a == 0 || b == 0 {
@@ -171,6 +190,55 @@ fn every_order(at: At, one: Flow, other: Flow) {
     }
 }
 
+/// One goes his way and another sets a key between: nobody who has read before that gets it past, by a look at what is
+/// newer or by another hand.
+fn with_a_look_or_another_hand(flow: Flow) {
+    let stage = Stage::new(At::Here);
+    let place = stage.clone("a", &[]);
+    let mut orders = Vec::new();
+    for (between, by_another) in BETWEEN {
+        let inner = format!("{}{between}", "a".repeat(flow.steps().len() - 2));
+        let last = if by_another { 'c' } else { 'a' };
+        orders.extend(permutations(&inner).into_iter().map(|inner| format!("a{inner}{last}")));
+    }
+    let files: Vec<PathBuf> = orders.iter().map(|order| place.join(format!("{order}.yaml"))).collect();
+    for file in &files {
+        std::fs::copy(place.join(super::stage::FILE), file).expect("copied");
+    }
+    says(stage.locked(9, &place).arg("adopt").args(&files), 0);
+    for (order, file) in orders.iter().zip(&files) {
+        let actor = |flow: Flow, session: u32, key: char| Actor {
+            stage: &stage,
+            flow,
+            session,
+            key,
+            file,
+            done: 0,
+            ended: None,
+        };
+        let (mut a, mut b) = (actor(flow, 1, 'a'), actor(Flow::Set, 2, 'b'));
+        for who in order.chars() {
+            match who {
+                'b' => b.step(),
+                // A file in which plaintext lies shows nothing, and nobody is stopped.
+                'l' => drop(stage.locked(1, &place).args(["sops", "decrypt"]).arg(file).output().expect("it runs")),
+                'c' => {
+                    a.session = 3;
+                    a.step();
+                }
+                _ => a.step(),
+            }
+        }
+        let fine = |actor: &Actor<'_>| actor.ended == Some(0);
+        // Where plaintext lay in the file already, nothing could be set in it.
+        assert!(!(fine(&a) && fine(&b)), "{flow:?} {order}: ok for both");
+        let plain = newest(&stage, &place, file);
+        for actor in [&a, &b].into_iter().filter(|it| fine(it)) {
+            assert!(plain.contains(&format!("{}: 1", actor.key)), "{flow:?} {order}: {plain}");
+        }
+    }
+}
+
 /// What the file holds; where somebody's plaintext or an emptied file lies over it, what `restore` brings back.
 fn newest(stage: &Stage, place: &Path, file: &Path) -> String {
     let is_sops = std::fs::read_to_string(file).is_ok_and(|content| content.contains("ENC["));
@@ -211,6 +279,13 @@ fn with_a_copy_that_is_copied_back() {
 #[test]
 fn as_open_edits() {
     every_order(At::Here, Flow::OpenEdit, Flow::OpenEdit);
+}
+
+#[test]
+fn with_a_look_between_or_by_another_hand() {
+    for flow in [Flow::InPlace, Flow::Apart, Flow::Redirected, Flow::Moved] {
+        with_a_look_or_another_hand(flow);
+    }
 }
 
 #[test]

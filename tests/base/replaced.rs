@@ -99,3 +99,61 @@ fn what_a_session_has_read_is_the_base_of_what_it_puts_there_by_a_pipe() {
     refused(&stage, 1, &a, &["sh", "-c", &script]);
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "B1", "B2"]);
 }
+
+#[test]
+fn what_comes_by_whatever_way_is_no_older_version_of_the_file() {
+    let stage = Stage::new(At::Here);
+    let a = stage.clone("a", &[]);
+    stage.sets(9, &a, "CHAIN");
+    let saved = stage.dir("saved.yaml");
+    copy(&a.join(FILE), &saved);
+    stage.sets(2, &a, "B1");
+    let newest = std::fs::read(a.join(FILE)).expect("file");
+    let from = saved.to_str().expect("UTF-8");
+    // Where the line tells what comes, nothing is run.
+    for line in [
+        format!("locked -n tee {FILE} < {from}"),
+        format!("locked -n dd of={FILE} if={from}"),
+        format!("locked -n dd of={FILE} < {from}"),
+        format!("locked -n sh -c 'cat {from} > {FILE}'"),
+        format!("locked -n sh -c 'cat < {from} > {FILE}'"),
+        format!("locked -n sh -c 'cat {from} | tee {FILE}'"),
+        format!("locked -n cp {from} {FILE}"),
+        format!("locked -n ln -sf {from} {FILE}"),
+        format!("locked -n install -m 600 {from} {FILE}"),
+    ] {
+        let said = says(&mut stage.line(1, &a, &line), 74);
+        assert!(said.contains("would lose a newer one"), "{line}: {said}");
+        assert_eq!(std::fs::read(a.join(FILE)).expect("file"), newest, "{line}");
+    }
+    // Where it does not, it is seen when it has come, and nobody goes on from it.
+    for line in [
+        format!("locked -n sh -c 'cp {from} secrets/x && mv secrets/x {FILE}'"),
+        format!("locked -n sh -c 'exec 3< {from}; cat <&3 > {FILE}'"),
+        format!("locked -n sh -c 'printf %s \"$(cat {from})\" > {FILE}; echo >> {FILE}'"),
+        format!("locked -n ln -sf ../../saved.yaml {FILE}"),
+    ] {
+        let said = says(&mut stage.line(1, &a, &line), 72);
+        assert!(
+            said.contains("an older version was put over the newest one: the newer one was written by "),
+            "{line}: {said}"
+        );
+        if !a.join(FILE).is_symlink() {
+            ends(&mut stage.set(3, &a, "C1"), 72);
+        } else {
+            // What it leads to is another file; the one that is bad is put back here.
+            std::fs::remove_file(a.join(FILE)).expect("removed");
+            std::fs::write(a.join(FILE), std::fs::read(&saved).expect("saved")).expect("written");
+        }
+        ends(stage.locked(3, &a).args(["restore", FILE]), 0);
+        assert_eq!(std::fs::read(a.join(FILE)).expect("file"), newest, "{line}");
+    }
+    assert_eq!(stage.sets(3, &a, "C1"), "");
+    // A word lets it in.
+    let said = says(
+        &mut stage.line(1, &a, &format!("locked -n --accept-stale sh -c 'cp {from} y.yaml && mv y.yaml {FILE}'")),
+        0,
+    );
+    assert!(!said.contains("QUARANTINED"), "{said}");
+    assert_eq!(stage.keys(&a), ["first", "CHAIN"]);
+}

@@ -144,6 +144,11 @@ impl Stage {
     /// The same where the line runs `locked` as this session, and sops.
     #[track_caller]
     pub(super) fn follows(&self, session: u32, place: &Path, line: &str) {
+        ends(&mut self.line(session, place, line), 0);
+    }
+
+    /// A line of the shell that runs `locked` as this session.
+    pub(super) fn line(&self, session: u32, place: &Path, line: &str) -> Command {
         let mut shell = self.locked(session, place);
         let locked = shell.get_program().to_owned();
         shell.args(["-n", "sh", "-c", "exit 0"]);
@@ -152,7 +157,8 @@ impl Stage {
         for (name, value) in shell.get_envs() {
             value.map(|value| command.env(name, value));
         }
-        ends(command.current_dir(place).args(["-c", &line]), 0);
+        command.current_dir(place).args(["-c", &line]);
+        command
     }
 
     /// The keys of the file, decrypted.

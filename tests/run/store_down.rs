@@ -64,11 +64,15 @@ fn a_broken_state_directory_stops_writers_and_no_reader() {
 }
 
 #[test]
-fn a_state_directory_that_is_absent_is_made_by_the_first_writer_alone() {
+fn a_state_directory_that_is_absent_is_made_by_the_first_who_needs_it() {
     let stage = Stage::new();
     let state = stage.world.root().join("new/state");
+    silent(stage.locked(1).args(["sops", "--version"]).env("LOCKED_STATE_DIR", &state));
+    assert!(!state.exists(), "who only looks makes nothing");
     silent(&mut decrypt(&stage, &state));
-    assert!(!state.exists(), "a read makes nothing");
+    let made: Vec<_> = fs::read_dir(&state).expect("made").map(|it| it.expect("entry").file_name()).collect();
+    assert_eq!(made, ["notes"], "what is read first may be the base of the first write");
+    fs::remove_dir_all(&state).expect("removed");
     silent(stage.set(1, &[], "A", "1").env("LOCKED_STATE_DIR", &state));
     assert!(state.is_dir());
     silent(

@@ -1,5 +1,5 @@
-//! `arbiter`: the real sops decrypts a file to nowhere and says by its exit status whether it could. Nothing that it
-//! prints is read, so no secret passes through here.
+//! `arbiter`: the real sops decrypts a file to nowhere and says by its exit status whether it could. What it prints is read
+//! in one place alone, where two versions are compared by their values: it stays in memory, and only hashes are kept of it.
 #![forbid(unsafe_code)]
 
 #[cfg_attr(unix, path = "unix.rs")]
@@ -9,11 +9,11 @@ mod platform;
 pub(crate) use platform::run as run_within;
 
 use std::ffi::OsStr;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::document::Format;
+use super::document::{self, Document, Format};
 use super::{Arbiter, Fault, Verdict};
 
 /// What `sops decrypt` answered.
@@ -48,7 +48,26 @@ impl Arbiter {
         }
     }
 
+    /// What a content decrypts to, as far as names and hashes of values go; none where it cannot be decrypted.
+    pub(super) fn opened(&self, content: &[u8], format: Format) -> Option<Document> {
+        let copy = copy_of(content).ok()?;
+        let (mut reader, writer) = std::io::pipe().ok()?;
+        // Order: the child's end falls with its command, so that the reader comes to an end.
+        let read = std::thread::spawn(move || {
+            let mut plain = Vec::new();
+            reader.read_to_end(&mut plain).map(|_| plain)
+        });
+        let ruling = self.decrypt_to(&copy, format, writer.into());
+        // Our caller may fork next, which it may only while there is one thread.
+        let plain = read.join().ok()?.ok()?;
+        (ruling == Ruling::Code(0)).then(|| document::read_as(&plain, format).ok()).flatten()
+    }
+
     fn decrypt(&self, path: &Path, format: Format) -> Ruling {
+        self.decrypt_to(path, format, Stdio::null())
+    }
+
+    fn decrypt_to(&self, path: &Path, format: Format, stdout: Stdio) -> Ruling {
         let Some(sops) = &self.sops else { return Ruling::Nothing("the real sops was not found".into()) };
         let config = match platform::empty_file() {
             Ok(config) => config,
@@ -64,7 +83,7 @@ impl Arbiter {
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.cwd)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null());
         match platform::run(&mut command, self.timeout) {
             Ok(Some(status)) => match status.code() {
@@ -78,15 +97,17 @@ impl Arbiter {
 
     /// The same for a content that is in no file any more: only ciphertext is ever copied, readable by us alone.
     fn decrypt_copy(&self, content: &[u8], format: Format) -> Ruling {
-        let copy = tempfile::Builder::new().prefix("locked-canary-").tempfile().and_then(|mut copy| {
-            copy.write_all(content)?;
-            Ok(copy.into_temp_path())
-        });
-        match copy {
+        match copy_of(content) {
             Ok(path) => self.decrypt(&path, format),
             Err(error) => Ruling::Nothing(format!("no room for a temporary file ({})", error.kind())),
         }
     }
+}
+
+fn copy_of(content: &[u8]) -> std::io::Result<tempfile::TempPath> {
+    let mut copy = tempfile::Builder::new().prefix("locked-canary-").tempfile()?;
+    copy.write_all(content)?;
+    Ok(copy.into_temp_path())
 }
 
 /// Absolute, so that a name like `decrypt` or `-x` is a file and nothing else.

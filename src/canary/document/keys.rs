@@ -2,6 +2,7 @@
 //! deep or broad files cost no more than their bytes.
 #![forbid(unsafe_code)]
 
+mod alike;
 mod loss;
 
 use std::collections::HashMap;
@@ -31,13 +32,14 @@ impl NodeId {
     pub(super) const ROOT: Self = Self(0);
 }
 
-/// What a value looks like. The number tells whether two are the same text; the text itself is not kept.
+/// What a value looks like. The first number tells whether two are the same text, which itself is not kept; the second is
+/// how long it is (bytes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
-    /// Ciphertext.
-    Encrypted(u64),
+    /// Ciphertext. The length is that of what is encrypted.
+    Encrypted(u64, usize),
     /// In the open.
-    Plain(u64),
+    Plain(u64, usize),
     /// An empty string, a null, an alias: sops never encrypts it.
     Empty,
 }
@@ -47,12 +49,17 @@ impl Leaf {
         let Some(text) = value.filter(|text| !text.is_empty()) else { return Self::Empty };
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        if text.starts_with("ENC[AES256_GCM,data:") && text.ends_with(']') {
-            Self::Encrypted(hasher.finish())
-        } else {
-            Self::Plain(hasher.finish())
+        match text.strip_prefix("ENC[AES256_GCM,data:").filter(|rest| rest.ends_with(']')) {
+            Some(rest) => Self::Encrypted(hasher.finish(), length_of(rest)),
+            None => Self::Plain(hasher.finish(), text.len()),
         }
     }
+}
+
+/// How much is encrypted: AES-GCM makes nothing longer, and Base64 has four letters for three bytes (RFC 4648).
+fn length_of(data: &str) -> usize {
+    let data = data.split(',').next().unwrap_or_default();
+    (data.trim_end_matches('=').len() * 3) / 4
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +128,7 @@ impl Keys {
             let node = &self.nodes[at];
             let named = matches!(&node.segment, Segment::Key(name) if name.ends_with(suffix));
             covered[at] = named || covered[node.parent as usize];
-            if matches!(node.leaf, Some(Leaf::Plain(_))) && !covered[at] {
+            if matches!(node.leaf, Some(Leaf::Plain(..))) && !covered[at] {
                 return false;
             }
         }
@@ -133,8 +140,8 @@ impl Keys {
     #[must_use]
     pub fn holds_what(&self, other: &Self, only_encrypted: bool) -> bool {
         let covered = |leaf: &Leaf| match leaf {
-            Leaf::Encrypted(_) => true,
-            Leaf::Plain(_) => !only_encrypted,
+            Leaf::Encrypted(..) => true,
+            Leaf::Plain(..) => !only_encrypted,
             Leaf::Empty => false,
         };
         let values = |keys: &Self| -> Vec<(String, Leaf)> {

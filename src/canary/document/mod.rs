@@ -111,8 +111,8 @@ impl Draft {
     fn value(&mut self, node: NodeId, value: Option<&str>) {
         let leaf = Leaf::of(value);
         match leaf {
-            Leaf::Encrypted(_) => self.encrypted += 1,
-            Leaf::Plain(_) => self.plaintext += 1,
+            Leaf::Encrypted(..) => self.encrypted += 1,
+            Leaf::Plain(..) => self.plaintext += 1,
             Leaf::Empty => {}
         }
         self.keys.set_leaf(node, leaf);

@@ -109,6 +109,10 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         }
     }
     opened.retain(|file| !file.name.is_empty());
+    if let Some(source) = all_of(step) {
+        let unsaid = opened.iter_mut().filter(|file| file.leaves == Leaves::Replaced && file.source.is_none());
+        unsaid.for_each(|file| file.source = Some(source.clone()));
+    }
     wants.touched = opened.iter().map(|file| step.path(&file.name)).collect();
     // Of what run time finds, names that are open may be any.
     wants.unnamed |= step.found && wants.touched.iter().any(|path| may_be_shared(path) && !is_named(path, step));
@@ -152,6 +156,21 @@ impl<'a> Opened<'a> {
         let source = source.filter(|source| is_known(source)).map(OsStr::to_owned);
         Self { name: Cow::Owned(name), leaves: Leaves::Replaced, source }
     }
+}
+
+/// The file that a command hands through as it is, where the line names it.
+fn all_of(step: &Step<'_>) -> Option<OsString> {
+    let name = step.name();
+    let mut operands = step.args.iter().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let named = match name {
+        "cat" => operands.next().map(|word| (word.to_os_string(), operands.next().is_none())),
+        "dd" => operands.find_map(|word| Some((word.to_str()?.strip_prefix("if=")?.into(), true))),
+        "tee" | "sponge" => None,
+        _ => return None,
+    };
+    let from = step.input_from.split_first().filter(|_| !step.input_hidden && step.input.is_none());
+    let (source, is_all) = named.or_else(|| from.map(|(file, others)| (file.into(), others.is_empty())))?;
+    (is_all && is_known(&source)).then_some(source)
 }
 
 /// Whether a system could open a file of this name. What a shell or a copier over there makes other words of may be one.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod older;
 mod ours;
 mod plaintext;
 mod replaced;
@@ -14,7 +15,7 @@ mod words;
 pub use standing::{AtHand, would_lose};
 pub use taken::taken;
 
-use crate::canary::{self, Kind};
+use crate::canary::{self, Fault, Kind};
 use crate::config::UnknownBase;
 use crate::lineage::Base;
 use crate::notes::How;
@@ -201,11 +202,36 @@ impl Look<'_> {
     }
 }
 
+/// What is found of one file when its command has ended, and could not be seen before: what lies in it now is sound, and
+/// undoes what somebody else has written.
+pub(super) fn undoes(
+    job: &Job<'_>,
+    file: &PlannedFile,
+    before: &Before,
+    store: &mut dyn Store,
+) -> Result<Option<Fault>, StoreError> {
+    match file.write.change {
+        Change::Other => replaced::put_back(job, file, before, store),
+        Change::Encrypt => older::has_come(job, file, store),
+        _ => Ok(None),
+    }
+}
+
+/// Of a refusal for an older version, who wrote the newer one.
+fn who_wrote_it(refusal: &Refusal) -> String {
+    refusal.why.trim_end_matches("; nothing was run").to_owned()
+}
+
 /// What is to be remembered when a command has encrypted what a session had read, or put another file in its place: from now
-/// on that is of the version that came of it.
-pub(super) fn remember(job: &Job<'_>, receipts: &[Receipt]) {
-    for file in &job.plan.files {
+/// on that is of the version that came of it. What it has turned into plaintext is read.
+pub(super) fn remember(job: &Job<'_>, before: &[Before], receipts: &[Receipt]) {
+    for (file, before) in job.plan.files.iter().zip(before) {
         let target = &file.target;
+        if file.write.change == Change::DecryptInPlace
+            && let Some(version) = before.version()
+        {
+            plaintext::opened(job, file, &version);
+        }
         let mut of_file = receipts.iter().filter(|it| it.scope == *target.scope() && it.path == target.key);
         let Some(written) = of_file.rfind(|it| it.kind != ReceiptKind::Accepted) else { continue };
         match (file.write.change, file.write.leaves) {

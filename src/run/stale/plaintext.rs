@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::canary::{self, Kind};
 use crate::clock::Clock as _;
 use crate::lineage::Base;
-use crate::notes::{How, Note, Notes};
+use crate::notes::{self, How, Note, Notes};
 use crate::plan::PlannedFile;
 use crate::rules::Via;
 use crate::store::StoreError;
@@ -17,7 +17,7 @@ use crate::terms::Digest;
 use super::super::Before;
 use super::super::files;
 use super::super::job::Job;
-use super::{Found, Look, is_redirected, words};
+use super::{Found, Look, is_redirected, older, words};
 
 /// For so long the reading of another session is a reason to ask whose plaintext lies in a file: 24 hours.
 const OF_OTHERS: Duration = Duration::from_secs(24 * 60 * 60);
@@ -37,7 +37,9 @@ impl<'a> Plaintext<'a> {
         let target = &*file.target.path;
         let source = match file.write.via {
             Via::InPlace => Some(target.to_owned()),
-            Via::Output | Via::Stdout => file.write.asked.source.as_deref().map(physical),
+            Via::Output | Via::Stdout => {
+                file.write.asked.source.as_deref().map(physical).filter(|source| is_a_place(source))
+            }
         };
         Self { job, notes: Notes::of(job.state, job.context.clock.wall_ms()), file: target, source }
     }
@@ -65,7 +67,41 @@ impl<'a> Plaintext<'a> {
 
     /// What lies at the source was encrypted there from plaintext whose base is noted.
     pub(super) fn is_carried(&self) -> bool {
-        self.by_source().is_some_and(|note| note.was_carried())
+        self.last_there().is_some_and(|note| note.was_carried())
+    }
+
+    /// The last note about this plaintext, of whatever session, where it lies apart: who left it put there what lies there.
+    pub(super) fn last_there(&self) -> Option<Note> {
+        let source = self.source.as_deref().filter(|source| *source != self.file)?;
+        let notes = self.notes.of_plaintext(source);
+        let of_this = || notes.iter().filter(|note| note.is_of(self.file)).max_by_key(|note| note.at);
+        of_this().or_else(|| notes.iter().max_by_key(|note| note.at)).cloned()
+    }
+
+    /// Whether anything is known by which it may be older than `own` says, or than the newest: nothing is where it lies as
+    /// this session has put it there.
+    pub(super) fn may_be_older(&self, own: Option<&Note>) -> bool {
+        match self.last_there() {
+            Some(there) => there.session != self.job.owner.session,
+            None => self.all().iter().any(|note| own.is_none_or(|own| own.version != note.version)),
+        }
+    }
+
+    /// What this session knows of the file; where it knows nothing, what others have read of any not long ago.
+    pub(super) fn all(&self) -> Vec<Note> {
+        let own = self.of_session(self.notes.of_file(self.file));
+        if !own.is_empty() {
+            return own;
+        }
+        let now_ms = self.job.context.clock.wall_ms();
+        let mut all = self.notes.everything();
+        all.retain(|note| note.how != How::Run && !note.is_older_than(OF_OTHERS, now_ms));
+        all
+    }
+
+    /// Where the plaintext lies, if that is known.
+    pub(super) fn source(&self) -> Option<&Path> {
+        self.source.as_deref()
     }
 
     fn of_session(&self, notes: Vec<Note>) -> Vec<Note> {
@@ -107,8 +143,10 @@ impl<'a> Plaintext<'a> {
     pub(super) fn wrote(&self, version: &Digest, encrypted: bool) {
         let in_place = self.source.as_deref() == Some(self.file);
         if let Some(source) = self.source.as_deref().filter(|_| encrypted) {
-            // What was read of another file is in this one now.
-            for note in self.of_session(self.notes.of_plaintext(source)) {
+            // What was read of another file is in this one now, whoever has read it.
+            let all = self.notes.of_plaintext(source);
+            let own = self.of_session(all.clone());
+            for note in if own.is_empty() { all } else { own } {
                 if !note.is_of(self.file) {
                     self.notes.carry(&note, self.file);
                 }
@@ -120,6 +158,12 @@ impl<'a> Plaintext<'a> {
             self.notes.made(self.job.owner.session, self.file, plaintext, version);
         }
     }
+}
+
+/// The file became plaintext, of this version: it may be edited elsewhere, and come back when the edit is over.
+pub(super) fn opened(job: &Job<'_>, file: &PlannedFile, version: &Digest) {
+    let now_ms = job.context.clock.wall_ms();
+    notes::leave(job.state, job.owner.session, &file.target.path, None, version, now_ms, How::Read);
 }
 
 pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, StoreError> {
@@ -141,6 +185,9 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
     let head = look.head.clone().flatten();
     if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
         return Ok(found);
+    }
+    if let Some(note) = older::betrayed(look, &plaintext, content.filter(|_| in_place), own.as_ref())? {
+        return read_earlier(look, &note);
     }
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
@@ -197,6 +244,11 @@ pub(super) fn is_held(look: &Look<'_>) -> bool {
 fn is_open_edit(look: &Look<'_>) -> bool {
     let of_this = |record: &crate::store::FileRecord| !record.open && files::path_of(record) == look.file.target.path;
     look.granted.carried.iter().any(|debt| debt.files.iter().any(of_this))
+}
+
+/// What comes by a pipe (`/dev/stdin`, `<(…)`) lies nowhere: the next that comes so is another one.
+fn is_a_place(source: &Path) -> bool {
+    std::fs::metadata(source).map_or(true, |found| found.is_file())
 }
 
 /// As notes know it.

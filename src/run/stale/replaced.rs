@@ -2,15 +2,19 @@
 //! it is, or that it was made from, as far as anybody knows. What nobody knows the origin of goes by the file itself.
 #![forbid(unsafe_code)]
 
-use crate::canary::{self, Kind};
+use crate::canary::{self, Fault, Kind};
 use crate::lineage::Base;
-use crate::store::{Contents, StoreError, StoredReceipt};
+use crate::plan::PlannedFile;
+use crate::rules::{Change, Leaves};
+use crate::store::{Contents, Store, StoreError, StoredReceipt};
 use crate::terms::Digest;
 
 use super::super::ending::settle_within;
+use super::super::job::Job;
 use super::super::read::sops_content;
+use super::super::{Before, Context, files};
 use super::plaintext::{Plaintext, of_another, read_earlier};
-use super::{AtHand, Found, Look, Standing, standing};
+use super::{AtHand, Found, Look, Standing, older, standing, who_wrote_it, would_lose};
 
 pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Found, StoreError> {
     let at_hand = content.filter(|content| matches!(canary::sniff(content), Kind::Sops(_))).map(Digest::of);
@@ -30,6 +34,9 @@ pub(super) fn verdict(look: &mut Look<'_>, content: Option<&[u8]>) -> Result<Fou
     if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
         return Ok(found);
     }
+    if let Some(note) = older::betrayed(look, &plaintext, None, own.as_ref())? {
+        return read_earlier(look, &note);
+    }
     match own {
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
         Some(note) if at_hand.as_ref() != Some(&note.version) => read_earlier(look, &note),
@@ -44,35 +51,90 @@ fn known(look: &mut Look<'_>, source: &[u8], at_hand: Option<&Digest>) -> Result
         return Ok(Some(Found::Go));
     }
     let chain = if look.has_chain() { look.chain()? } else { Vec::new() };
+    Ok(match origin(look.job, look.file, &chain, source, at_hand, standing, look.store)? {
+        Some((_, Standing::Fine)) => Some(Found::Go),
+        Some((version, Standing::Stale(refusal))) => Some(look.accepted_or(*refusal, Some(version))),
+        Some((_, Standing::Unknown)) | None => None,
+    })
+}
+
+/// How what comes, or has come, over a file stands to its chain, with the version of the chain that it is, or was made from.
+fn origin(
+    job: &Job<'_>,
+    file: &PlannedFile,
+    chain: &[StoredReceipt],
+    content: &[u8],
+    over: Option<&Digest>,
+    judge: Judge,
+    store: &mut dyn Store,
+) -> Result<Option<(Digest, Standing)>, StoreError> {
     if chain.is_empty() {
         return Ok(None);
     }
-    let (version, content) = match made_from(look, &chain, &incoming)? {
-        Some(base) if look.is_newest(Some(&base)) => return Ok(Some(Found::Go)),
+    let incoming = Digest::of(content);
+    let is_newest = |version: &Digest| chain.first().is_some_and(|newest| newest.new == *version);
+    let (version, content) = match made_from(file, chain, &incoming, store)? {
+        Some(base) if is_newest(&base) => return Ok(Some((base, Standing::Fine))),
         Some(base) if base != incoming => (base, None),
-        _ => (incoming, Some(source)),
+        _ => (incoming, Some(content)),
     };
-    let by = format!("{} (", look.job.owner.session.short());
-    let base = Base::Put { over: at_hand, by: &by };
-    let shown = look.shown();
-    let put = AtHand { target: &look.file.target, shown: &shown, content, version: Some(&version), base };
-    Ok(match standing(look.job.context, &look.job.owner.host, &put, &chain) {
-        Standing::Fine => Some(Found::Go),
-        Standing::Stale(refusal) => Some(look.accepted_or(*refusal, Some(version))),
-        Standing::Unknown => None,
+    let by = format!("{} (", job.owner.session.short());
+    let shown = files::shown(file, &job.context.invocation.cwd);
+    let base = Base::Put { over, by: &by };
+    let put = AtHand { target: &file.target, shown: &shown, content, version: Some(&version), base };
+    let standing = judge(job.context, &job.owner.host, &put, chain);
+    Ok(Some((version, standing)))
+}
+
+/// Who says how a version stands, aloud or not.
+type Judge = fn(&Context, &str, &AtHand<'_>, &[StoredReceipt]) -> Standing;
+
+/// What is worth a line was said before the command ran.
+fn quietly(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredReceipt]) -> Standing {
+    would_lose(context, host, at_hand, chain).map_or(Standing::Fine, Standing::Stale)
+}
+
+/// The command has ended, and what it has put over the newest version is an older one: that is no proof, whatever way it
+/// came by. What could be known before has been refused; here it is seen at the latest.
+pub(super) fn put_back(
+    job: &Job<'_>,
+    file: &PlannedFile,
+    before: &Before,
+    store: &mut dyn Store,
+) -> Result<Option<Fault>, StoreError> {
+    let is_any = file.write.change == Change::Other && file.write.leaves != Leaves::Gone;
+    let (Some(over), Some(now)) = (before.version(), sops_content(&file.target.path)) else { return Ok(None) };
+    // What was encrypted aside is of the version that its plaintext was read from, and was judged by that.
+    let is_judged = || Plaintext::of(job, file).is_carried();
+    if !is_any || job.options.accept_stale || Digest::of(&now) == over || is_judged() {
+        return Ok(None);
+    }
+    let limit = settle_within(store);
+    let chain = store.receipts(file.target.scope(), &file.target.key, limit)?;
+    if chain.first().is_some_and(|newest| newest.new == Digest::of(&now)) {
+        return Ok(None);
+    }
+    Ok(match origin(job, file, &chain, &now, Some(&over), quietly, store)? {
+        Some((_, Standing::Stale(refusal))) => Some(Fault::Older(who_wrote_it(&refusal))),
+        _ => None,
     })
 }
 
 /// The version of this chain that a content is, or was made from in another place, by the receipts of that one.
-fn made_from(look: &mut Look<'_>, chain: &[StoredReceipt], content: &Digest) -> Result<Option<Digest>, StoreError> {
+fn made_from(
+    file: &PlannedFile,
+    chain: &[StoredReceipt],
+    content: &Digest,
+    store: &mut dyn Store,
+) -> Result<Option<Digest>, StoreError> {
     let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
     if is_known(content) {
         return Ok(Some(content.clone()));
     }
-    let (limit, scope) = (settle_within(look.store), look.file.target.scope());
+    let (limit, scope) = (settle_within(store), file.target.scope());
     let asked = Contents { digests: vec![content.clone()], blobs: Vec::new() };
-    let Some(elsewhere) = look.store.receipts_of(scope, &asked, limit)?.into_iter().next() else { return Ok(None) };
-    let theirs = look.store.receipts(scope, &elsewhere.path, limit)?;
+    let Some(elsewhere) = store.receipts_of(scope, &asked, limit)?.into_iter().next() else { return Ok(None) };
+    let theirs = store.receipts(scope, &elsewhere.path, limit)?;
     let mut version = content.clone();
     // No further than the chain is long: it may lead in a circle.
     for _ in &theirs {

@@ -92,12 +92,12 @@ impl Keys {
         let there = self.mapped_onto(after);
         self.nodes.iter().zip(&there).any(|(node, it)| {
             let now = it.and_then(|it| after.nodes[it as usize].leaf);
-            matches!((node.leaf, now), (Some(Leaf::Encrypted(_)), Some(Leaf::Plain(_))))
+            matches!((node.leaf, now), (Some(Leaf::Encrypted(..)), Some(Leaf::Plain(..))))
         })
     }
 
     /// For each place of ours the same place of the other tree. Parents come before their children.
-    fn mapped_onto(&self, other: &Self) -> Vec<Option<u32>> {
+    pub(super) fn mapped_onto(&self, other: &Self) -> Vec<Option<u32>> {
         let mut there = Vec::with_capacity(self.nodes.len());
         there.push(Some(0));
         for node in &self.nodes[1..] {
