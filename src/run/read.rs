@@ -1,6 +1,5 @@
 //! The note of a read: which version of a file a `decrypt` that passes through has read, for this session; or a program that
-//! was run with it. Best effort: no
-//! failure of it is heard of, and it costs one small file that nobody waits for.
+//! was run with it. Best effort: no failure of it is heard of, and it costs one small file that nobody waits for.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
@@ -32,15 +31,10 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     if versions.is_empty() {
         return;
     }
-<<<<<<< HEAD
-    // A reader makes no state directory: where there is none, nobody has written anything yet. Order: before anybody is asked
-    // who we are, which takes a look at every process above us.
-    let Ok(Some(state)) = StateDir::existing(&env_of(context)) else { return };
-    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
-=======
-    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
     // Made, where there is none yet: what is read now may be the base of the first write, and others may be before it.
     let Ok(state) = StateDir::open(&env_of(context)) else { return };
+    // Last: this takes a look at every process above us.
+    let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
     leave(context, &state, session, versions);
 }
 
@@ -52,7 +46,6 @@ pub(super) fn note_under_lease(job: &Job<'_>) {
 }
 
 fn leave(context: &Context, state: &StateDir, session: SessionId, versions: Vec<(&Decrypted, PathBuf, Digest)>) {
->>>>>>> h-sevenb
     let now_ms = context.clock.wall_ms();
     for (it, file, version) in versions {
         let plaintext = it.plaintext.as_deref().and_then(physical);
