@@ -60,9 +60,9 @@ mod tests {
         let hosts = BTreeMap::from([("prod".to_owned(), "web-1".to_owned())]);
         let files = |_: &Path, _: Option<&str>, named: Option<&str>| match named {
             Some("sync.yml" | "Secrets: sync" | "secrets: sync") => {
-                vec!["sync.yml".to_owned(), "Secrets: sync".to_owned()]
+                vec![vec!["sync.yml".to_owned(), "Secrets: sync".to_owned()]]
             }
-            Some("deploy.yaml" | "sync") => vec!["deploy.yaml".to_owned(), "sync".to_owned()],
+            Some("deploy.yaml" | "sync") => vec![vec!["deploy.yaml".to_owned(), "sync".to_owned()]],
             _ => Vec::new(),
         };
         let book = Book::with(Tables::default(), hosts).asking_for_workflows(Box::new(files));
