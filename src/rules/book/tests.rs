@@ -80,7 +80,11 @@ fn the_quick_form_of_each_division_says_the_same() {
     assert_eq!(written, built_in::DIVISIONS.len(), "each division has a file of its own");
     for (at, division) in built_in::DIVISIONS.iter().enumerate() {
         let text = Tables::read(division.text).expect("TOML");
-        assert_eq!(Book::new().tables(at), &text, "{:?}", division.programs);
+        assert!(
+            Book::new().tables(at) == &text,
+            "what is compiled in is not built from the file yet: {:?}",
+            division.programs
+        );
         assert_ne!(text, Tables::default(), "{:?}", division.programs);
         let expressions = |rule: &Rule| [rule.matches.clone(), rule.text.clone(), rule.sql.clone()].concat();
         for expression in text.rule.iter().flat_map(expressions) {
