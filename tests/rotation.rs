@@ -7,4 +7,5 @@ mod duties;
 mod issue;
 pub(crate) mod stage;
 mod stopped;
+mod taken_over;
 mod verification;

@@ -47,6 +47,7 @@ fn compare(shell: &str, bash: bool) {
             variables: yard.variables().into_iter().collect(),
             parameters: Some(PARAMETERS.map(|text| text.as_bytes().to_vec()).into()),
             unknown: None,
+            ..Surroundings::default()
         };
         let found = parse_in(script.as_bytes(), &surroundings);
         if !found.complete {

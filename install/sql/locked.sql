@@ -256,6 +256,12 @@ create table "locked".tally (
   count bigint not null
 );
 
+-- The issue that a lease is for, which check asks about. In rows of before it stands at the end of the operation alone.
+alter table "locked".leases add column issue text;
+-- That of the explicit hold which a command has adopted, to hand back to, and the rule of that hold.
+alter table "locked".leases add column hold_issue text;
+alter table "locked".leases add column hold_rule text;
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -278,6 +284,24 @@ $body$;
 create or replace function "locked".who(session uuid, label text) returns text
 language sql immutable as $body$
   select left(session::text, 8) || ' (' || label || ')'
+$body$;
+
+-- The issue that stands behind an operation, as `terms::Issue` writes it.
+create or replace function "locked".issue_of(operation text) returns text
+language sql immutable as $body$
+  select substring(operation from ' for ((?:[A-Za-z0-9_.][-A-Za-z0-9_.]*/){1,2}[A-Za-z0-9_.][-A-Za-z0-9_.]*#[0-9]+)$')
+$body$;
+
+-- The issue that a lease is for; rows of before have it behind the operation alone.
+create or replace function "locked".issue(l "locked".leases) returns text
+language sql immutable as $body$
+  select coalesce(l.issue, "locked".issue_of(l.operation))
+$body$;
+
+-- The same of what its session holds by its own word: under a command that has adopted it, the hold's.
+create or replace function "locked".own_issue(l "locked".leases) returns text
+language sql immutable as $body$
+  select case when l.hold_ttl_ms is null then "locked".issue(l) else coalesce(l.hold_issue, "locked".issue_of(l.hold_operation)) end
 $body$;
 
 -- A command runs under it.
@@ -699,13 +723,14 @@ declare
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
+                              hold_operation, hold_issue, hold_rule, issue, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
          case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
          -- What was taken from the holder is taken from who goes on with it.
          case when j.may_run_on is not null then "locked".because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
+         x.hold_issue, x.hold_rule, x.issue,
          x.grant_id, case when j.may_run_on is null then x.expires_at else t + "locked".span(x.ttl_ms) end, t, t, x.revoked, x.ask
   from "locked".leases x where x.id = l.id
   returning id into heir;
@@ -906,9 +931,13 @@ begin
                              before || 'adopted by its session', false, t);
       n.adopted := true;
       n.ask := l.ask;
+      -- What it was for it is for, unless another issue is named.
+      n.issue := coalesce(q.issue, "locked".own_issue(l));
       if claim <> 'explicit' then
         n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
         n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
+        n.hold_issue := case when n.hold_ttl_ms is not null then "locked".own_issue(l) end;
+        n.hold_rule := case when l.explicit then l.rule else l.hold_rule end;
       end if;
       n.debt := case when l.takeable then '[]' else "locked".kept_by_own(l) end;
     when fate = 'take' then
@@ -923,6 +952,9 @@ begin
         before || case when l.revoked then 'taken by ' when before = '' then 'presumed crashed, reclaimed by ' else 'reclaimed by ' end
           || taker, false, t);
       n.debt := "locked".left_by(l);
+      if l.session = q.session then
+        n.issue := coalesce(q.issue, "locked".own_issue(l));
+      end if;
   end case;
   return n;
 end $body$;
@@ -933,10 +965,10 @@ language plpgsql volatile as $body$
 begin
   insert into "locked".leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
     explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
-    hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
+    hold_ttl_ms, hold_operation, hold_issue, hold_rule, issue, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
     n.state, n.explicit, n.takeable, n.revoked, n.remote, n.ask, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
-    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
+    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.hold_issue, n.hold_rule, n.issue, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note);
 end $body$;
 
@@ -1230,6 +1262,8 @@ begin
   q.host_id := "locked".shown(coalesce(host_id, ''));
   q.pid := pid;
   q.operation := "locked".shown(coalesce(operation, ''));
+  -- From the whole text, before it is cut.
+  q.issue := "locked".issue_of(operation);
   q.rule := "locked".shown(rule);
   q.within_grant := within_grant;
   q.live_device := live_device;
@@ -1286,6 +1320,7 @@ begin
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
          live_device = null, live_inode = null, files = '[]', debt = "locked".to_others(l.debt), ttl_ms = l.hold_ttl_ms,
          operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
+         issue = l.hold_issue, hold_issue = null, rule = l.hold_rule, hold_rule = null,
          expires_at = t + "locked".span(l.hold_ttl_ms), renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -1549,6 +1584,10 @@ begin
     return jsonb_build_object('answer', h.over);
   end if;
   in_its_name := by_session and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
+  -- Anybody has it who asks: a renew would promise what it does not keep. To hold it the session asks for it.
+  if by_session and not in_its_name and exists (select 1 from unnest(h.live) l where l.takeable and not l.ask) then
+    return '{"answer": "gone"}';
+  end if;
   update "locked".leases l
      set renewed_at = case when in_its_name then l.renewed_at else h.t end,
          expires_at = case when l.expires_at is null then null
@@ -1631,10 +1670,11 @@ create or replace function "locked".take_free(
 ) returns jsonb language sql volatile as $body$
   with entered as (
     insert into "locked".leases (name, scope, token, grant_id, key_hash, session, explicit, label, host, host_id, pid, operation,
-      rule, state, within_grant, live_device, live_inode, files, remote, ttl_ms, expires_at, acquired_at, renewed_at)
+      rule, issue, state, within_grant, live_device, live_inode, files, remote, ttl_ms, expires_at, acquired_at, renewed_at)
     select of_name, of_scope, of_token, of_grant, encode(sha256(decode(key, 'hex')), 'hex'), of_session, claim = 'explicit',
       left(coalesce(label, ''), 2000), left(coalesce(host, ''), 2000), left(coalesce(host_id, ''), 2000),
-      case when claim <> 'explicit' then pid end, left(coalesce(operation, ''), 2000), left(rule, 2000), 'held', within_grant,
+      case when claim <> 'explicit' then pid end, left(coalesce(operation, ''), 2000), left(rule, 2000), "locked".issue_of(operation), 'held',
+      within_grant,
       live_device, live_inode, files, coalesce(remote, false), ttl_ms, t + lasts * interval '1 millisecond', t, t
     from "locked".clock() t
     where not exists (select 1 from "locked".leases x where x.name = of_name and x.scope = of_scope and x.ended_at is null)
@@ -1902,7 +1942,7 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
+      'pid', l.pid, 'operation', l.operation, 'issue', "locked".issue(l), 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
       'expires_in_ms', "locked".expires_in(l, t),
@@ -2564,7 +2604,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '5')
+insert into "locked".meta (key, value) values ('version', '6')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

@@ -12,14 +12,16 @@ use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
 use crate::run::{self, AskedTimes, Context};
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Renewal, Request, Settlement, StoreError};
-use crate::terms::{FencingToken, Issue, LeaseKey, Resource, show_duration};
+use crate::terms::{FencingToken, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
 use super::held::{answer, names};
 use super::keep_alive::{self, Keeper};
+use super::prove::proven;
 use super::rotation;
 use super::verbs::Acquire;
+use super::wanted::{asked_before, still_wanted};
 use super::world::{CALL, World};
 
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
@@ -40,13 +42,16 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         }
         let patience = patience(options, verb, &world.settings, &resources);
         let request = request(world, Claim::Explicit, resources, ttl, operation)?;
+        let asked = asked_before(world, &request, issue)?;
         let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
         let granted = granted(world, options, &request, obtained)?;
+        proven(world, &request, &granted, false)?;
+        // Order: the issue first, which may take a while; the lease last, which has its whole TTL from then on.
+        if let Some(issue) = issue.filter(|_| !asked || granted.adopted.len() < request.resources.len()) {
+            still_wanted(world, &request, &granted, issue)?;
+        }
         let sent = context.clock.now();
         let lasts = confirmed(world, &request, &granted)?;
-        if let Some(issue) = issue {
-            still_wanted(world, &request, issue)?;
-        }
         let keeper = keep_alive::begin(world, standby, &request, &granted, (sent, lasts))?;
         super::duty::tell(world, &request.resources);
         let exit = said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref());
@@ -114,18 +119,6 @@ pub(super) fn confirmed(world: &mut World<'_>, request: &Request, granted: &Gran
         Renewal::Renewed(lasts) => Ok(lasts),
         Renewal::Revoked | Renewal::Gone => Err(super::held::not_ours(world, &request.resources)),
     }
-}
-
-/// Held for an issue that is open; what is held for any other is given back.
-fn still_wanted(world: &mut World<'_>, request: &Request, issue: &Issue) -> Result<(), Exit> {
-    let wanted = names(&request.resources).join(" ");
-    let against = rotation::against(world.context, issue, &wanted, "nothing is held");
-    let Some((refusal, status)) = against else { return Ok(()) };
-    let holding = Holding::Session { session: world.session.id, resources: request.resources.clone() };
-    let settlement = Settlement::whole(Ending::Release(Ended::Failed), Vec::new()).noting(Some(refusal.what.clone()));
-    // What was taken meanwhile is not ours to give back.
-    let _released_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
-    Err(refuse(&refusal, status))
 }
 
 fn patience(options: &RunOptions, verb: &Acquire, settings: &Settings, resources: &[Resource]) -> Patience {

@@ -1,4 +1,4 @@
-//! `locked check`: are these still ours, and is the issue still open? To be asked immediately before a write that cannot be
+//! `locked check`: are these still ours, and are their issues still open? To be asked immediately before a write that cannot be
 //! taken back. A rotation that rests with the session is renewed at the same time, so that the write has a whole TTL.
 #![forbid(unsafe_code)]
 
@@ -8,19 +8,19 @@ use crate::exit::{self, Exit};
 use crate::report::{self, reconcile};
 use crate::run::{self, Context};
 use crate::store::{Holding, LeaseState, LeaseView, Renewal};
-use crate::terms::{FencingToken, Issue, Resource, ResourceName};
+use crate::terms::{FencingToken, Issue, Resource, ResourceName, SessionId};
 
 use super::RunOptions;
 use super::front::refuse;
-use super::held::{answer, names, not_ours, not_ours_under};
+use super::held::{answer, names, not_ours_under};
 use super::rotation;
 use super::verbs::Check;
 use super::world::{CALL, World};
 
 pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Exit {
     let named = verb.issue.clone().or_else(|| options.issue.clone());
-    // The issue as it is known when the store has said nothing yet.
-    let mut issue = named.clone();
+    // The issues as they are known when the store has said nothing yet.
+    let mut issues: Vec<Issue> = named.iter().cloned().collect();
     let mut about = verb.resources.clone();
     let exit = World::with(context, options, |world| {
         let resources = world.resources(&verb.resources)?;
@@ -30,60 +30,98 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             let misuse = report::misuse("a token is that of one resource", "locked check KIND:NAME --token N");
             return Err(refuse(&misuse, exit::USAGE));
         }
-        let inherited = inherited(context);
-        renewed(world, &resources, &inherited)?;
-        let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
-        let ours = |lease: &LeaseView| {
-            let good = matches!(lease.state, LeaseState::Held | LeaseState::Kept);
-            let by_token =
-                inherited.iter().any(|(name, token)| *name == lease.resource.name.as_str() && *token == lease.token);
-            let as_said = verb.token.is_none_or(|token| FencingToken(token) == lease.token);
-            good && as_said && (lease.session == world.session.id || by_token)
-        };
-        issue = named.clone().or_else(|| live.iter().find_map(|lease| Issue::of(&lease.operation)));
-        let missing: Vec<Resource> = resources
-            .iter()
-            .filter(|resource| !live.iter().any(|lease| lease.resource == **resource && ours(lease)))
-            .cloned()
-            .collect();
-        if !missing.is_empty() {
-            return Err(not_ours_under(world, &missing, verb.token.map(FencingToken)));
+        let asked = Asked { resources, token: verb.token.map(FencingToken), inherited: inherited(context) };
+        let mut live = asked.live(world)?;
+        for lease in &live {
+            issues.extend(lease.issue.clone().filter(|issue| !issues.contains(issue)));
         }
-        let wanted = names(&resources).join(" ");
-        let against = issue.as_ref().and_then(|issue| rotation::against(context, issue, &wanted, "do not write"));
-        if let Some((refusal, status)) = against {
-            return Err(refuse(&refusal, status));
+        // What is not ours at all needs no question.
+        asked.refuse_but(world, &live, Asked::has)?;
+        let wanted = names(&asked.resources).join(" ");
+        // Order: first the issues, which may take a while; what happens to the leases meanwhile is seen by the look at them.
+        for issue in &issues {
+            if let Some((refusal, status)) = rotation::against(context, issue, &wanted, "do not write") {
+                let against = issue.clone();
+                issues = vec![against];
+                return Err(refuse(&refusal, status));
+            }
         }
+        if renewed(world, &asked)? || !issues.is_empty() {
+            live = asked.live(world)?;
+        }
+        asked.refuse_but(world, &live, Asked::holds)?;
         let tokens: Vec<_> = live
             .iter()
             .map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0}))
             .collect();
-        let issue = issue.as_ref().map(ToString::to_string);
-        Ok(answer(verb.json, &json!({"ours": names(&resources), "tokens": tokens, "issue": issue}), None))
+        let told: Vec<String> = issues.iter().map(ToString::to_string).collect();
+        let value = json!({"ours": names(&asked.resources), "tokens": tokens, "issue": told.first(), "issues": told});
+        Ok(answer(verb.json, &value, None))
     });
     if verb.comment {
-        comment(context, issue.as_ref(), &about, exit);
+        comment(context, &issues, &about, exit);
     }
     exit
 }
 
-/// Renews the rotations that rest with this session, as far as they do.
-fn renewed(world: &mut World<'_>, resources: &[Resource], inherited: &[(String, FencingToken)]) -> Result<(), Exit> {
-    let under_us = |it: &&Resource| inherited.iter().any(|(name, _)| *name == it.name.as_str());
-    let rotations: Vec<Resource> =
-        resources.iter().filter(|it| it.name.is_rotation() && !under_us(it)).cloned().collect();
-    if rotations.is_empty() {
-        return Ok(());
+/// What was asked about.
+struct Asked {
+    resources: Vec<Resource>,
+    /// Under which it is to be held.
+    token: Option<FencingToken>,
+    /// What a `locked` above us holds.
+    inherited: Vec<(String, FencingToken)>,
+}
+
+impl Asked {
+    fn live(&self, world: &mut World<'_>) -> Result<Vec<LeaseView>, Exit> {
+        world.store.leases(Some(&self.resources), CALL).map_err(|error| world.down(&error))
     }
-    let holding = Holding::Session { session: world.session.id, resources: rotations.clone() };
-    match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
-        Renewal::Renewed(_) => Ok(()),
-        Renewal::Revoked | Renewal::Gone => Err(not_ours(world, &rotations)),
+
+    /// It is the session's, or that of a command above us, however it stands.
+    fn has(&self, lease: &LeaseView, session: SessionId) -> bool {
+        let above =
+            |(name, token): &(String, FencingToken)| *name == lease.resource.name.as_str() && *token == lease.token;
+        lease.session == session || self.inherited.iter().any(above)
+    }
+
+    /// The same, and nobody else may have it.
+    fn holds(&self, lease: &LeaseView, session: SessionId) -> bool {
+        let firm = matches!(lease.state, LeaseState::Held | LeaseState::Kept) && !lease.is_free_to_take();
+        firm && self.token.is_none_or(|token| token == lease.token) && self.has(lease, session)
+    }
+
+    /// Refuses unless every resource has a lease that is `good`.
+    fn refuse_but(
+        &self,
+        world: &mut World<'_>,
+        live: &[LeaseView],
+        good: fn(&Self, &LeaseView, SessionId) -> bool,
+    ) -> Result<(), Exit> {
+        let session = world.session.id;
+        let is_good = |resource: &Resource| live.iter().any(|it| it.resource == *resource && good(self, it, session));
+        let missing: Vec<Resource> = self.resources.iter().filter(|it| !is_good(it)).cloned().collect();
+        if missing.is_empty() { Ok(()) } else { Err(not_ours_under(world, &missing, self.token)) }
     }
 }
 
-/// Tells who reads the issue why nothing is written. Names alone go there.
-fn comment(context: &Context, issue: Option<&Issue>, resources: &[ResourceName], exit: Exit) {
+/// Renews the rotations that rest with this session, as far as they do; whether there are any.
+fn renewed(world: &mut World<'_>, asked: &Asked) -> Result<bool, Exit> {
+    let under_us = |it: &&Resource| asked.inherited.iter().any(|(name, _)| *name == it.name.as_str());
+    let rotations: Vec<Resource> =
+        asked.resources.iter().filter(|it| it.name.is_rotation() && !under_us(it)).cloned().collect();
+    if rotations.is_empty() {
+        return Ok(false);
+    }
+    let holding = Holding::Session { session: world.session.id, resources: rotations.clone() };
+    match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
+        Renewal::Renewed(_) => Ok(true),
+        Renewal::Revoked | Renewal::Gone => Err(not_ours_under(world, &rotations, asked.token)),
+    }
+}
+
+/// Tells those who read the issues why nothing is written. Names alone go there.
+fn comment(context: &Context, issues: &[Issue], resources: &[ResourceName], exit: Exit) {
     let Exit::Code(status) = exit else { return };
     let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let what = match status {
@@ -93,13 +131,14 @@ fn comment(context: &Context, issue: Option<&Issue>, resources: &[ResourceName],
         exit::UNREACHABLE => format!("whether `{wanted}` is still held could not be learnt: the store does not answer"),
         _ => return,
     };
-    let Some(issue) = issue else {
+    if issues.is_empty() {
         report::say("locked: no comment is left: which issue is meant is not known (--issue OWNER/REPO#N)");
-        return;
-    };
+    }
     let text = format!("`locked check`: {what}, so the write was not made. Next: {}.", reconcile(&wanted));
-    if let Err(why) = run::comment(context, issue, &text) {
-        report::say(&format!("locked: no comment could be left on {issue}: {why}"));
+    for issue in issues {
+        if let Err(why) = run::comment(context, issue, &text) {
+            report::say(&format!("locked: no comment could be left on {issue}: {why}"));
+        }
     }
 }
 

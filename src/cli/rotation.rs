@@ -64,9 +64,7 @@ pub(super) fn completes(
     for rotation in resources.iter().filter(|resource| resource.name.is_rotation()) {
         let left = run::consumers_left(world.context, world.store.as_mut(), rotation, session, &[], CALL)
             .map_err(|error| world.down(&error))?;
-        if let Some(unseen) = &left.unseen {
-            report::say(&format!("locked: not every file was looked at for the key of {rotation}: {unseen}"));
-        }
+        tell_unseen(rotation, &left);
         if left.files.is_empty() {
             continue;
         }
@@ -78,11 +76,23 @@ pub(super) fn completes(
             let _said_as_well =
                 print(&format!("{:#}", json!({"refused": rotation.name.as_str(), "consumers": left.files})));
         }
-        let retry = "yes, when they are written; with --consumers-ok when they need no new value";
-        let next = format!("locked sops edit {}", left.files[0]);
-        return Err(refuse(&report::consumers_left(rotation.name.as_str(), &left.files, retry, next), exit::USAGE));
+        return Err(not_completed(rotation, &left.files));
     }
     Ok((!notes.is_empty()).then(|| notes.join("; ")))
+}
+
+/// These files with the key of its secret were not written.
+pub(super) fn not_completed(rotation: &Resource, files: &[String]) -> Exit {
+    let retry = "yes, when they are written; with --consumers-ok when they need no new value";
+    let next = files.first().map(|file| format!("locked sops edit {file}")).unwrap_or_default();
+    refuse(&report::consumers_left(rotation.name.as_str(), files, retry, next), exit::USAGE)
+}
+
+/// Says why not every file could be looked at.
+pub(super) fn tell_unseen(rotation: &Resource, left: &run::Left) {
+    if let Some(unseen) = &left.unseen {
+        report::say(&format!("locked: not every file was looked at for the key of {rotation}: {unseen}"));
+    }
 }
 
 /// What an issue has against going on; none when it is open.

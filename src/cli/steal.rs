@@ -18,6 +18,7 @@ use super::RunOptions;
 use super::acquire::{ask, confirmed, given_back_unsaid, granted, request};
 use super::front::refuse;
 use super::held::answer;
+use super::prove::proven;
 use super::verbs::Steal;
 use super::world::{CALL, World};
 
@@ -54,6 +55,7 @@ pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Ex
         let granted = granted(world, options, &request, stolen.obtained)?;
         // Whoever kept it alive for them on this machine need not find out by itself.
         live.iter().for_each(|lease| world.keepers().relieve(lease.session, std::slice::from_ref(&lease.resource)));
+        proven(world, &request, &granted, verb.now)?;
         let lasts = confirmed(world, &request, &granted)?;
         if verb.now {
             stolen.victims.iter().filter(|victim| victim.became == Became::Free).for_each(warn);

@@ -219,7 +219,7 @@ pub struct Acquire {
     /// What the hold is for
     #[arg(long, value_name = "TEXT", value_parser = super::options::operation)]
     pub operation: Option<String>,
-    /// The issue that it is for: when that is closed, or nobody can say, nothing is held (79, 80)
+    /// The issue that it is for: when that is closed, or nobody can say, nothing is acquired (79, 80)
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]
     pub issue: Option<Issue>,
     /// How long it lives without a renew [default: 30m]
@@ -246,7 +246,7 @@ pub struct Check {
     /// The resources
     #[arg(value_name = "KIND:NAME", required = true, value_parser = name())]
     pub resources: Vec<ResourceName>,
-    /// The issue that the work is for [default: the one that it was acquired for]
+    /// An issue to ask about besides those that the resources were acquired for
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = super::options::issue)]
     pub issue: Option<Issue>,
     /// It must be held under this very token, as `acquire --json` gave it

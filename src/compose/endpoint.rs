@@ -19,15 +19,12 @@ pub(super) enum Place {
 
 /// The scope of containers behind `ssh HOST 'docker …'`. `host` is the word of ssh's command line: `host`, `user@host` or
 /// `ssh://user@host:port`. The user and ssh's port fall away: both only say how one gets in. Aliases of ssh's own
-/// configuration are not resolved.
+/// configuration are not resolved. None for this machine.
 #[must_use]
-pub fn scope_of_ssh_host(host: &str) -> Scope {
+pub fn scope_of_ssh_host(host: &str) -> Option<Scope> {
     let authority = host.split_once("://").map_or(host, |(_, rest)| rest);
     let authority = authority.split('/').next().unwrap_or_default();
-    match canonical_host(split_port(after_user(authority)).0) {
-        Some(host) => engine_at(&host),
-        None => engine_at("localhost"),
-    }
+    canonical_host(split_port(after_user(authority)).0).map(|host| engine_at(&host))
 }
 
 /// Where `-H`, `DOCKER_HOST` or a context's host leads (docker/cli `opts/hosts.go`).
@@ -120,7 +117,15 @@ mod tests {
         for host in
             ["bms-4.example.org", "root@BMS-4.example.org", "ssh://root@bms-4.example.org:22", "bms-4.example.org."]
         {
-            assert_eq!(scope_of_ssh_host(host).0, "engine/bms-4.example.org", "{host}");
+            let scope = scope_of_ssh_host(host).map(|scope| scope.0);
+            assert_eq!(scope.as_deref(), Some("engine/bms-4.example.org"), "{host}");
+        }
+        for host in ["127.0.0.1", "root@localhost", "ssh://[::1]:22"] {
+            assert_eq!(
+                (scope_of_ssh_host(host), place(&format!("ssh://{host}").replace("ssh://ssh", "ssh"))),
+                (None, Place::Here),
+                "{host}"
+            );
         }
     }
 

@@ -200,7 +200,7 @@ fn engine(claim: &Claim, world: &World<'_>) -> Scope {
         sight: if claim.engine.podman { Sight::Nothing } else { sight(claim) },
     };
     let here = || match &claim.host {
-        Some(host) => compose::scope_of_ssh_host(host),
+        Some(host) => compose::scope_of_ssh_host(host).unwrap_or_else(naming::machine_scope),
         None => naming::machine_scope(),
     };
     compose::engine(&asked, &here).scope

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::below::{Look, Looked, below};
 use super::{PlannedFile, World, places};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Asked, Change, Classification, Leaves, Tree, Via, Write};
+use crate::rules::{Asked, Change, Classification, Tree, Via, Write};
 
 /// Files in directories that are longer are not read: no SOPS file of people is.
 const LONGEST: u64 = 1 << 20;
@@ -88,12 +88,19 @@ fn stands(write: &Write, cwd: &Path, world: &World<'_>) -> Stands {
 /// The SOPS files in directories that are taken whole, and whether there may be more.
 fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
     let (mut writes, mut unfinished) = (Vec::new(), false);
-    for tree in trees.iter().filter(|tree| std::fs::symlink_metadata(&tree.path).is_ok_and(|found| found.is_dir())) {
+    let is_one = |tree: &&Tree| match &tree.like {
+        None => std::fs::symlink_metadata(&tree.path).is_ok_and(|found| found.is_dir()),
+        Some(like) => tree.path.is_dir() && like.is_dir(),
+    };
+    for tree in trees.iter().filter(is_one) {
         let look = Look { follow: false, skip: &|relative| relative == Path::new(".git"), is_late: &world.is_late };
         let physical = std::fs::canonicalize(&tree.path);
         let once =
             |below: &Path| physical.as_ref().is_ok_and(|physical| world.past.is_among_many(&physical.join(below)));
         let mut take = |path: &Path, below: &Path| {
+            if tree.like.as_ref().is_some_and(|like| std::fs::symlink_metadata(like.join(below)).is_err()) {
+                return false;
+            }
             let is_short = std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
             if is_short && (naming::holds_sops(path) || once(below)) {
                 let (change, via, asked) = (Change::Other, Via::InPlace, Asked::default());
@@ -103,7 +110,7 @@ fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
                     via,
                     asked,
                     beyond: tree.beyond,
-                    leaves: Leaves::Gone,
+                    leaves: tree.leaves,
                 });
             }
             false

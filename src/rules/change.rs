@@ -69,13 +69,17 @@ pub struct Classification {
     pub reason: String,
 }
 
-/// What a command takes whole.
+/// What a command takes whole, or puts another directory over.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tree {
     /// The directory, if it is one.
     pub path: PathBuf,
     /// Whoever takes it cannot be stopped from here.
     pub beyond: bool,
+    /// Only what stands in this directory as well, where something is copied over it; none: all of it.
+    pub like: Option<PathBuf>,
+    /// What is left where its files were.
+    pub leaves: Leaves,
 }
 
 /// Any word may be taken for a directory: what it is called is not shown.

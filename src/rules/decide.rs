@@ -71,6 +71,18 @@ fn is_passed_over(rule: &Rule, reads: bool) -> bool {
     rule.author == Author::Settings && reads && rule.writes.is_empty()
 }
 
+/// Sub-commands that change nothing, of the programs for which there are rules: behind words that only run time knows
+/// (`docker compose $FILES ps`) they say what the line does.
+const READS: [&str; 24] = [
+    "ps", "logs", "images", "inspect", "config", "ls", "top", "port", "version", "info", "events", "stats", "build",
+    "pull", "push", "status", "show", "cat", "list", "view", "diff", "get", "describe", "wait",
+];
+
+fn is_read(path: &str) -> bool {
+    let last = path.rsplit(' ').next().unwrap_or_default();
+    READS.contains(&last) || last.starts_with("is-") || last.starts_with("list-")
+}
+
 /// Decides about one command.
 pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wants {
     let mut wants = Wants::default();
@@ -123,6 +135,8 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
     let has_rules = || book.rules(step.name(), step.host.is_some() && !step.inside).any(|rule| rule.program.is_some());
     let guessed = line.is_guessed || step.is_guessed;
     wants.doubtful |= guessed && (!wants.claims.is_empty() || (line.is_cut && has_rules()));
-    wants.unnamed |= line.is_unsure && (!wants.claims.is_empty() || (line.is_cut && has_rules()));
+    // The one word may have been the sub-command itself (`systemctl $ACTION nginx`).
+    let is_other = || line.is_cut || !(is_read(&line.path) || program.is_some_and(|it| it.knows(&line.path)));
+    wants.unnamed |= line.is_unsure && (!wants.claims.is_empty() || (is_other() && has_rules()));
     wants
 }

@@ -27,6 +27,7 @@ mod set;
 mod sops;
 mod sql;
 mod step;
+mod switched;
 mod transfer;
 mod unfold;
 mod urfave;
@@ -72,8 +73,10 @@ fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
     let mut paths = HashSet::new();
     let unfolded = unfold::unfold(Step::typed(command), book, command.env);
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
+    let mut engines = switched::Engines::default();
     for step in &unfolded.steps {
-        one(step, book, command, &mut paths, &mut class);
+        let on_engine = engines.on(step);
+        one(on_engine.as_ref().unwrap_or(step), book, command, &mut paths, &mut class);
     }
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
     if unfolded.incomplete {
@@ -88,6 +91,8 @@ fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
     if class.operation.is_empty() {
         class.operation = step::shown(command.name);
     }
+    let mut told = HashSet::new();
+    class.notes.retain(|note| told.insert(note.clone()));
     class
 }
 
@@ -132,6 +137,10 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
         }
     }
     class.unnamed |= wants.unnamed;
+    if let Some(host) = step.host.as_ref().filter(|_| step.is_open()) {
+        let host = percent_encode(host.as_bytes());
+        class.notes.push(format!("what runs on {host} only run time knows, and it runs without a lease on that"));
+    }
     if wants.unnamed {
         class
             .notes

@@ -49,6 +49,15 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
         "kubectl" | "oc" if args.iter().any(|word| word == "secret") => {
             Said::Text { text: text(&args.iter().collect::<Vec<_>>()).0, exact: false }
         }
+        // Where a program lies: it is called as it is named.
+        "which" | "command" | "type" if asked_for(name, args).is_some() => {
+            let program = asked_for(name, args).map(|program| program.as_encoded_bytes());
+            Said::Text { text: [program.unwrap_or_default(), b"\n"].concat(), exact: true }
+        }
+        // A new file that nobody shares: its name is made up.
+        "mktemp" if args.iter().all(|word| ["-d", "-u", "-q", "--directory"].iter().any(|option| word == option)) => {
+            Said::Text { text: b"/tmp/tmp.XXXXXXXXXX\n".to_vec(), exact: true }
+        }
         // What goes in comes out, with variables filled in or written down as well.
         "tee" | "envsubst" => Said::Input,
         "pwd" if args.is_empty() => Said::Directory,
@@ -64,6 +73,17 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
         | "read" | "printf" | "eval" | "break" | "continue" | "wait" => Said::Nothing,
         _ => Said::Unknown,
     }
+}
+
+/// The one program that is looked for: `which docker`, `command -v docker`, `type -P docker`.
+fn asked_for<'a>(name: &str, args: &'a [OsString]) -> Option<&'a OsString> {
+    let behind = match (name, args) {
+        ("which", [program]) => program,
+        ("command", [option, program]) if option == "-v" => program,
+        ("type", [option, program]) if option == "-P" || option == "-p" => program,
+        _ => return None,
+    };
+    (!behind.as_encoded_bytes().starts_with(b"-")).then_some(behind)
 }
 
 /// The words joined by spaces. Escapes are read whether or not `-e` asks for it: shells differ, and a line break parts

@@ -13,11 +13,11 @@ use super::step::Step;
 
 /// Programs that write to their standard output and nowhere else.
 const PROGRAMS: &str = "\
-    [ bat cal cat cksum cmp column comm cut date df diff dig dirname basename du echo egrep false fgrep file \
-    fold free getent grep groups head hexdump host hostname id join jq last less locale ls lsblk lscpu lsof man \
-    md5sum more netstat nl nproc nslookup od paste pgrep ping printenv printf ps pwd readlink realpath rev rg \
-    seq sha1sum sha256sum sha512sum sleep ss stat strings tac tail test top tr traceroute tree true tty type \
-    uname uniq uptime vmstat w wc whatis whereis which who whoami zcat zgrep";
+    bat cal cat cksum cmp column comm cut date df diff dig dirname basename du egrep fgrep file fold free getent \
+    grep groups head hexdump host hostname id join jq last less locale ls lsblk lscpu lsof man md5sum more \
+    netstat nl nproc nslookup od paste pgrep ping printenv ps pwd readlink realpath rev rg sha1sum sha256sum \
+    sha512sum ss stat strings tac tail top tr traceroute tree tty type uname uniq uptime vmstat w wc whatis \
+    whereis which who whoami zcat zgrep";
 
 /// The same of programs that do other things as well, by the word behind their name (git(1), kubectl(1), systemctl(1),
 /// `journalctl` apart: it rotates by options).

@@ -3,10 +3,12 @@
 
 mod exported;
 mod made;
+mod otherwise;
 mod printed;
 mod sourced;
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -38,20 +40,35 @@ pub(super) fn steps<'s>(
 ) -> Read<'s> {
     let given = !parameters.is_empty();
     let parameters = given.then(|| parameters.iter().map(|word| word.as_encoded_bytes().to_vec()).collect());
-    let surroundings = Surroundings { parameters, unknown: Some(UNKNOWN), ..Surroundings::default() };
+    let (variables, unset) = otherwise::variables(text, around, env);
+    let surroundings = Surroundings { variables, unset, parameters, unknown: Some(UNKNOWN) };
     let script = sourced::parsed(text, &surroundings, around, (book, env));
     let mut reader = Reader::new(&script, around, env);
     reader.made = reader.files_made();
-    let steps = script.commands.iter().flat_map(|simple| {
+    let placed = script.commands.iter().flat_map(in_each_place);
+    let steps = placed.flat_map(|simple| {
+        let simple = simple.as_ref();
         let Printed { text: input, files: input_from, hidden: input_hidden, .. } = reader.input(simple);
         let step = Step { input, input_from, input_hidden, ..reader.step(simple, Unset::Unknown) };
         let without = reader.may_lack_words(simple).then(|| {
             let words = reader.step(simple, Unset::Nothing);
             Step { name: words.name, called: words.called, args: words.args, ..step.clone() }
         });
-        [Some(step), without].into_iter().flatten()
+        let evaluated = reader.evaluated(simple, &step);
+        [Some(step), without, evaluated].into_iter().flatten()
     });
     Read { steps: steps.collect(), complete: script.complete, unread: script.unread }
+}
+
+/// A command once for every directory in which it may run.
+fn in_each_place(simple: &Simple) -> Vec<Cow<'_, Simple>> {
+    match &simple.directory {
+        Directory::Either(places) => {
+            let there = |place: &Directory| Cow::Owned(Simple { directory: place.clone(), ..simple.clone() });
+            places.iter().map(there).collect()
+        }
+        _ => vec![Cow::Borrowed(simple)],
+    }
 }
 
 /// What stands for a word that is an unquoted variable and nothing else, where nobody has set it.
@@ -113,11 +130,31 @@ impl<'a, 's> Reader<'a, 's> {
         }
     }
 
+    /// What `eval` runs where the shell's own reader does not see it, and other commands of the line say it
+    /// (`eval "$(echo …)"`): as a script.
+    fn evaluated(&self, simple: &Simple, step: &Step<'s>) -> Option<Step<'s>> {
+        let is_seen = simple.words.iter().all(|word| word.known().is_some());
+        let text = step.args.join(OsStr::new(" "));
+        if is_seen || step.name() != "eval" || text.is_empty() || text.as_encoded_bytes()[0] == UNKNOWN {
+            return None;
+        }
+        let args = [OsString::from("-c"), text].into_iter().collect();
+        Some(Step { name: "sh".into(), called: "sh".into(), args, redirected: Vec::new(), ..step.clone() })
+    }
+
     fn directory(&self, directory: &Directory) -> PathBuf {
         match directory {
             Directory::Start => self.around.cwd.clone(),
             Directory::Moved(word) => self.around.path(&self.word(word)),
-            Directory::Unknown => nowhere(),
+            Directory::Either(_) | Directory::Unknown => nowhere(),
+        }
+    }
+
+    /// Each that it may be.
+    fn directories(&self, directory: &Directory) -> Vec<PathBuf> {
+        match directory {
+            Directory::Either(places) => places.iter().map(|place| self.directory(place)).collect(),
+            directory => vec![self.directory(directory)],
         }
     }
 

@@ -149,6 +149,11 @@ impl<'a> Step<'a> {
         shown(&self.name)
     }
 
+    /// Which program it is only run time knows (`"$CMD"`).
+    pub(super) fn is_open(&self) -> bool {
+        !self.inside && self.name.as_encoded_bytes().contains(&UNKNOWN)
+    }
+
     /// As it is called.
     pub(super) fn caller(&self) -> Caller {
         Caller {

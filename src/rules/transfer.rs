@@ -12,15 +12,26 @@ use super::book::Book;
 use super::grammar::Line;
 use super::host;
 use super::sent::{Pattern, Sent};
-use super::step::{Step, is_known};
+use super::step::{Step, UNKNOWN, is_known};
 use super::unfold::there;
 
-use self::taken::{deleted, taken};
+use self::taken::{deleted, deletes, taken};
 
 /// What is taken away where the files come from, and the copy as it would be made where they go; nothing when the line is no
 /// copy.
 pub(super) fn copied<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
-    taken(line, around, book).into_iter().chain(copy(line, around, book)).collect()
+    let mut steps = taken(line, around, book);
+    let copy = copy(line, around, book);
+    steps.extend(copy.as_ref().and_then(|copy| started(line, copy)));
+    steps.extend(copy);
+    steps
+}
+
+/// What rsync starts over there in its own place (`--rsync-path="systemctl stop app && rsync"`).
+fn started<'a>(line: &Line<'_>, copy: &Step<'a>) -> Option<Step<'a>> {
+    let path = line.value("--rsync-path").filter(|_| copy.host.is_some())?;
+    let args = [OsString::from("-c"), path.to_owned()].into_iter().collect();
+    Some(Step { name: "sh".into(), called: "sh".into(), args, sent: Vec::new(), ..copy.clone() })
 }
 
 fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>> {
@@ -34,10 +45,34 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
         }
         None => (around.clone(), destination.to_owned()),
     };
-    let sources =
-        sources.iter().map(|source| self::place(source).map_or_else(|| (*source).to_owned(), |(_, path)| path));
-    let args = [OsString::from("--")].into_iter().chain(sources).chain([place]);
-    Some(Step { name: "cp".into(), args: args.collect(), ..step })
+    let is_local = step.host.is_none();
+    if is_local && deletes(line, around) {
+        // All that stands there and not here goes.
+        let whole = sources.iter().map(|source| below(Path::new(&place), source, true).into_os_string());
+        let args = [OsString::from("-r"), OsString::from("--")].into_iter().chain(whole);
+        return Some(Step { name: "rm".into(), called: "rm".into(), args: args.collect(), ..step });
+    }
+    let sources = sources.iter().map(|source| match self::place(source) {
+        // What another host sends, nobody here sees.
+        Some((_, path)) if is_local => elsewhere(&path),
+        Some((_, path)) => path,
+        // rsync copies what is in `DIR/`, cp what is in `DIR/.`.
+        None if is_local && around.name() == "rsync" && source.as_encoded_bytes().ends_with(b"/") => {
+            [*source, OsStr::new(".")].into_iter().collect()
+        }
+        None => (*source).to_owned(),
+    });
+    let whole = is_local && (line.is_on("-r|-R|--recursive") || line.is_on("-a|--archive"));
+    let options = whole.then(|| OsString::from("-r")).into_iter().chain([OsString::from("--")]);
+    Some(Step { name: "cp".into(), args: options.chain(sources).chain([place]).collect(), ..step })
+}
+
+/// A file that lies on another host, for a copy onto this one.
+pub(super) fn elsewhere(path: &OsStr) -> OsString {
+    let mut whole = OsString::from(String::from(char::from(UNKNOWN)));
+    whole.push("/");
+    whole.push(path);
+    whole
 }
 
 /// What of this machine goes to `to` without being named.
@@ -101,7 +136,7 @@ fn begins(word: &OsStr, with: &str) -> bool {
 }
 
 /// `[USER@]HOST:PATH`, `scheme://HOST/PATH`, `HOST::MODULE/PATH`; none for a local path, which has a slash before any colon.
-fn place(operand: &OsStr) -> Option<(String, OsString)> {
+pub(super) fn place(operand: &OsStr) -> Option<(String, OsString)> {
     let bytes = operand.as_encoded_bytes();
     // What stands before a path is no longer than a destination.
     let start = &bytes[..bytes.len().min(host::LONGEST)];

@@ -61,14 +61,20 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
     } else if step.name() == "find" {
         Inner::Commands(super::find::started(&step))
     } else {
-        book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book)).unwrap_or(Inner::Nothing)
+        let started = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book));
+        started.unwrap_or_else(|| self::shells::called(&step))
+    };
+    let (beside, inner) = match inner {
+        Inner::Both(steps, inner) => (steps, *inner),
+        inner => (Vec::new(), inner),
     };
     let above: Rc<[Caller]> = step.under.iter().cloned().chain([step.caller()]).collect();
     found.steps.push(step);
     let mut below =
         |step: Step<'a>| open(Step { under: Rc::clone(&above), ..step }, (book, env), depth + 1, &mut *found);
+    beside.into_iter().for_each(&mut below);
     match inner {
-        Inner::Nothing => {}
+        Inner::Nothing | Inner::Both(..) => {}
         Inner::Unread => found.incomplete = true,
         Inner::Command(step) => below(*step),
         Inner::Commands(steps) => steps.into_iter().for_each(below),
@@ -91,6 +97,8 @@ enum Inner<'a> {
     Commands(Vec<Step<'a>>),
     /// A script, its `$0`, `$1`… if they are known, and the step as which the shell itself would run.
     Script(Text<'a>, Words<'a>, Box<Step<'a>>),
+    /// These commands, and what else it starts.
+    Both(Vec<Step<'a>>, Box<Self>),
     /// A script that the line does not show.
     Unread,
 }

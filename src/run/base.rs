@@ -3,17 +3,18 @@
 
 use crate::clock::Clock as _;
 use crate::exit;
-use crate::holder;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
 use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Granted, Receipt, Renewal, Settlement, Store, StoreError};
-use crate::terms::{Digest, FencingToken, GrantId};
+use crate::terms::{Digest, FencingToken};
 
 use super::Before;
 use super::ending::settle_within;
+use super::entry::nothing_runs_of;
 use super::files;
 use super::job::Job;
+use super::predecessors::{LeftBad, still_running};
 use super::proof::{self, Bad, Proof};
 use super::stale::{self, Checked};
 
@@ -34,9 +35,9 @@ pub(super) fn prove(
     recorded: &[FileRecord],
     store: &mut dyn Store,
 ) -> Result<Base, StoreError> {
-    if let Some(left) = granted.reclaimed.iter().find(|grant| !nothing_runs_of(job, **grant)) {
+    if let Some(left) = granted.reclaimed.iter().find(|grant| !nothing_runs_of(job.state, **grant)) {
         // Not settled: the lease ends by its short first grant, and what it owes goes on to the next one.
-        return Ok(Base::Left { refusal: still_running(job, *left), status: exit::BUSY });
+        return Ok(Base::Left { refusal: still_running(&job.wanted(), *left, "nothing was run"), status: exit::BUSY });
     }
     let now_ms = job.context.clock.wall_ms();
     let Proof { receipts, bad } = proof::prove(&granted.unsettled, &job.owner.host, &job.copies, &job.arbiter, now_ms);
@@ -99,36 +100,13 @@ fn quarantine(
     receipts: Vec<Receipt>,
     bad: &[Bad],
 ) -> Result<Base, StoreError> {
-    let reason = |bad: &Bad| format!("{}: {}: {}", job.owner.host, bad.shown, bad.fault);
-    let apart = bad.iter().map(|bad| (bad.resource.clone(), Ending::Quarantine { reason: reason(bad) })).collect();
+    let bad: Vec<LeftBad> = bad.iter().map(|bad| LeftBad::of(bad, &job.owner.host)).collect();
+    let apart = bad.iter().map(LeftBad::ending).collect();
     let settlement = Settlement { ending: undone(job, granted), apart, receipts, note: None };
     let _lost_is_refused_as_well = store.settle(&job.holding(tokens), &settlement, settle_within(store))?;
-    let [first, ..] = bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
-    let refusal = Refusal {
-        word: "QUARANTINED",
-        what: format!("{}: {}", first.resource, reason(first)),
-        why: "the last writer died without settling and left the file so; nothing was run".to_owned(),
-        retry: "no, not before it is restored".to_owned(),
-        next: format!("locked restore {}", first.shown),
-    };
-    Ok(Base::Refused { refusal, status: exit::QUARANTINED })
-}
-
-/// A lease that ran out, with wrapper and keeper dead or frozen, may have left a command running. Its live file says
-/// that it ran here; where it is missing nothing is left to end.
-fn nothing_runs_of(job: &Job<'_>, grant: GrantId) -> bool {
-    let since = state::born(job.state, grant);
-    since.is_none() || holder::end_processes_of(grant, since)
-}
-
-fn still_running(job: &Job<'_>, grant: GrantId) -> Refusal {
-    Refusal {
-        word: "BLOCKED",
-        what: format!("{}: its last holder is gone, but processes of it run on", job.wanted()),
-        why: "they could not be stopped, and may still be writing; nothing was run".to_owned(),
-        retry: "yes, when they have ended".to_owned(),
-        next: format!("grep -lz LOCKED_LEASE={grant} /proc/[0-9]*/environ"),
-    }
+    let [first, ..] = &*bad else { return Err(StoreError::Failed("no file is bad".to_owned())) };
+    let (refusal, status) = first.refusal("nothing was run");
+    Ok(Base::Refused { refusal, status })
 }
 
 fn lost(job: &Job<'_>) -> Refusal {

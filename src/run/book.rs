@@ -16,7 +16,7 @@ use crate::plan;
 use crate::report;
 use crate::terms::{Resource, ResourceName};
 
-use super::{Context, NoSetting, env_of, hosts, settings, sourced, workflows};
+use super::{Context, NoSetting, env_of, globbed, hosts, settings, sourced, workflows};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
 /// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
@@ -121,7 +121,9 @@ fn of_settings(context: &Context) -> Result<Book, ConfigError> {
 
 /// With those who look at the files at hand.
 fn looking(book: Book, context: &Context) -> Book {
-    book.asking_for_workflows(workflows::asked(context)).asking_for_sources(sourced::asked())
+    book.asking_for_workflows(workflows::asked(context))
+        .asking_for_sources(sourced::asked())
+        .asking_for_names(globbed::asked())
 }
 
 /// The tables of all files in one, the strongest first.
@@ -197,8 +199,10 @@ fn read<T: DeserializeOwned>(
     mark: impl Fn(&mut T, bool),
     fault: &dyn Fn(&T) -> Option<Fault>,
 ) -> Result<Vec<T>, ConfigError> {
-    let mut tables: Vec<Located<T>> = settings.tables(key, &|table| fault(table).map(|it| (it.key, it.what)))?;
-    tables.reverse();
+    let tables: Vec<Located<T>> = settings.tables(key, &|table| fault(table).map(|it| (it.key, it.what)))?;
+    // Those of one file stay as they are written there.
+    let files: Vec<Vec<Located<T>>> = by_file(tables);
+    let mut tables: Vec<Located<T>> = files.into_iter().rev().flatten().collect();
     // What may only add stands behind what decides.
     tables.sort_by_key(|table| table.adds_only);
     let mut found: Vec<Located<T>> = Vec::new();
@@ -215,9 +219,23 @@ fn read<T: DeserializeOwned>(
     Ok(marked.collect())
 }
 
+fn by_file<T>(tables: Vec<Located<T>>) -> Vec<Vec<Located<T>>> {
+    let mut files: Vec<Vec<Located<T>>> = Vec::new();
+    for table in tables {
+        match files.last_mut() {
+            Some(last) if last.first().is_some_and(|first| file(&first.from) == file(&table.from)) => last.push(table),
+            _ => files.push(vec![table]),
+        }
+    }
+    files
+}
+
 fn file(source: &Source) -> Option<&Path> {
     match source {
         Source::File { path, .. } => Some(path),
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,11 +103,21 @@ pub fn open_untold(context: &Context, state: &StateDir, setting: &StoreSetting) 
 #[must_use]
 pub fn outside(state: &StateDir) -> store::advisory::Outside {
     let state = state.clone();
-    let end_rest = move |grant| {
-        let since = state::born(&state, grant);
-        since.is_none() || holder::end_processes_of(grant, since)
-    };
+    let end_rest = move |grant| nothing_runs_of(&state, grant);
     store::advisory::Outside { say: Arc::new(report::say), end_rest: Arc::new(end_rest) }
+}
+
+/// A lease that ran out, with wrapper and keeper dead or frozen, may have left a command running, which is ended. Its live
+/// file says that it ran here; where it is missing nothing is left to end.
+pub(super) fn nothing_runs_of(state: &StateDir, grant: GrantId) -> bool {
+    let since = state::born(state, grant);
+    since.is_none() || holder::end_processes_of(grant, since)
+}
+
+/// The same with a look alone: nothing is ended.
+pub(super) fn runs_nothing(state: &StateDir, grant: GrantId) -> bool {
+    let since = state::born(state, grant);
+    since.is_none() || matches!(holder::processes_of(grant, since), Search::None)
 }
 
 /// The world around a run.

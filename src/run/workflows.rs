@@ -57,8 +57,13 @@ fn spelled((file, display): &Workflow) -> Vec<String> {
 
 /// Whether `[HOST/]OWNER/REPO` is this origin.
 fn is_of(origin: &str, named: &str) -> bool {
-    let (origin, named) = (origin.to_ascii_lowercase(), named.trim_end_matches(".git").to_ascii_lowercase());
-    let named = named.split_once("://").map_or(named.as_str(), |(_, rest)| rest);
+    let (origin, named) = (origin.to_ascii_lowercase(), named.to_ascii_lowercase());
+    let named = named.trim_end_matches('/').trim_end_matches(".git");
+    // As git takes it as well: an address, or `git@HOST:OWNER/REPO`.
+    let (named, is_address) = named.split_once("://").map_or((named, false), |(_, rest)| (rest, true));
+    let named = named.rsplit_once('@').map_or(named, |(_, rest)| rest);
+    let named = if is_address { named.to_owned() } else { named.replacen(':', "/", 1) };
+    let named = named.as_str();
     origin == named
         || origin.strip_suffix(named).is_some_and(|host| host.ends_with('/') && host.matches('/').count() == 1)
 }

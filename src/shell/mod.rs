@@ -1,5 +1,6 @@
 //! `shell`: what a shell script would run. Pure: bytes go in, and every simple command anywhere in them comes out, with
-//! its words, redirections and the directory it would run in. Nothing is executed, expanded against files, or guessed.
+//! its words, redirections and the directory it would run in. Nothing is executed or guessed, and what stands in files or which
+//! there are is asked of whoever called.
 //!
 //! Two steps: [`syntax`](self) reads the grammar (POSIX shell with what bash, zsh and dash users type) into a tree; then
 //! the tree is walked in the order of execution, with the variables and the directory as far as the script itself says
@@ -23,7 +24,8 @@ mod word;
 
 pub use environment::{Environment, Exported, Value, Variable};
 pub use script::{
-    Assignment, Descriptor, Directory, Input, Kind, Reads, Redirection, Script, Simple, Sourced, Span, Surroundings,
+    Assignment, Descriptor, Directory, Input, Kind, Names, Reads, Redirection, Script, Simple, Sourced, Span,
+    Surroundings,
 };
 pub use word::{Part, Word};
 
@@ -46,9 +48,15 @@ pub fn parse_in(script: &[u8], surroundings: &Surroundings) -> Script {
 /// The same where somebody says what stands in the files that it reads in (`. FILE`).
 #[must_use]
 pub fn parse_reading(script: &[u8], surroundings: &Surroundings, reads: Reads<'_>) -> Script {
+    parse_seeing(script, surroundings, reads, &|_, _| None)
+}
+
+/// The same where somebody says besides which files its patterns stand for.
+#[must_use]
+pub fn parse_seeing(script: &[u8], surroundings: &Surroundings, reads: Reads<'_>, names: Names<'_>) -> Script {
     if script.len() > LONGEST {
         return Script::default();
     }
     let (tree, complete) = syntax::read(script, 0);
-    walk::walk(&tree, complete, surroundings, reads)
+    walk::walk(&tree, complete, surroundings, (reads, names))
 }

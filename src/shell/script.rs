@@ -1,7 +1,7 @@
 //! What is found: commands in the order in which a shell would come to them, with what is known of each.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::environment::Environment;
@@ -34,6 +34,10 @@ pub enum Sourced {
 
 /// Who says what stands in a file that a script reads in: in which directory, and how the file is called there.
 pub type Reads<'a> = &'a dyn Fn(&Directory, &Word) -> Sourced;
+
+/// Who says which files a word with a pattern in it stands for, in this directory, in their order; none where nobody can
+/// say.
+pub type Names<'a> = &'a dyn Fn(&Directory, &Word) -> Option<Vec<Vec<u8>>>;
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +131,8 @@ pub enum Directory {
     /// There: an absolute path, one relative to where the script was started, or one below the home directory (then the
     /// word begins with the variable `HOME`). `.` and `..` are resolved as `cd` does, by their text.
     Moved(Arc<Word>),
+    /// One of these, each of the kinds above: a `cd` on the way may or may not have been made.
+    Either(Arc<[Self]>),
     /// Only run time knows.
     Unknown,
 }
@@ -169,6 +175,8 @@ impl Script {
 pub struct Surroundings {
     /// Variables of the environment. One that is not here is not taken for unset: start-up files may set it.
     pub variables: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Variables that are known not to be set: `${X:-word}` is the word.
+    pub unset: BTreeSet<Vec<u8>>,
     /// `$0`, `$1`, …, if they are known.
     pub parameters: Option<Vec<Vec<u8>>>,
     /// A byte that stands in parameters for what is not known of them.

@@ -106,7 +106,7 @@ pub trait Store {
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError>;
 
     /// Gives every resource of the holding a full TTL from now, whether it had expired or not, if nobody took it; what is kept
-    /// for longer than that is not kept for less. Any lost is all lost.
+    /// for longer than that is not kept for less. Any lost is all lost; by a session's word, what anybody may take is.
     ///
     /// # Errors
     /// The store could not answer; the holder goes on until its own deadline.

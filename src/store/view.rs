@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
+use crate::terms::{Digest, FencingToken, GrantId, Issue, Resource, Scope, SessionId};
 
 use super::{Ended, FileRecord, Live, StoreError};
 
@@ -65,6 +65,8 @@ pub struct LeaseView {
     pub pid: Option<u32>,
     /// What runs or ran.
     pub operation: String,
+    /// The issue that it is for.
+    pub issue: Option<Issue>,
     /// The state, expiry judged by the store's clock.
     pub state: LeaseState,
     /// Held by `locked acquire` rather than by a running command.
@@ -89,6 +91,19 @@ pub struct LeaseView {
     pub waiters: u32,
     /// What it may have written, earlier commands of its session included.
     pub files: Vec<FileRecord>,
+}
+
+impl LeaseView {
+    /// It is its session's, and anybody who asks for it has it.
+    #[must_use]
+    pub fn is_free_to_take(&self) -> bool {
+        self.state == LeaseState::Kept && self.takeable && !self.ask
+    }
+}
+
+/// The issue that a row is for, as it was noted; rows of before have it behind the operation alone, which has not been cut.
+pub(super) fn issue_of(noted: Option<&str>, operation: &str) -> Option<Issue> {
+    noted.and_then(|noted| noted.parse().ok()).or_else(|| Issue::of(operation))
 }
 
 /// Which ended leases to show.
@@ -191,6 +206,25 @@ impl Contents {
             more => Err(StoreError::Failed(format!(
                 "{more} contents are too many for one question, at most {MOST_CONTENTS}"
             ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_issue_of_a_row_of_before_stands_behind_its_operation() {
+        for (noted, operation, expected) in [
+            (Some("acme/infra#3"), "locked acquire", Some("acme/infra#3")),
+            (Some("acme/infra#3"), "x for acme/infra#4", Some("acme/infra#3")),
+            (None, "locked acquire for acme/infra#4", Some("acme/infra#4")),
+            (None, "locked acquire", None),
+            (Some("no issue"), "locked acquire", None),
+        ] {
+            let found = issue_of(noted, operation).map(|issue| issue.to_string());
+            assert_eq!(found.as_deref(), expected, "{noted:?} {operation}");
         }
     }
 }

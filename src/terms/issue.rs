@@ -17,6 +17,9 @@ pub struct Issue {
 /// What is written between an operation and its issue.
 const FOR: &str = " for ";
 
+/// So many characters of an operation are shown at most.
+const SHOWN: usize = 200;
+
 /// Not an issue.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an issue is written OWNER/REPO#NUMBER")]
@@ -52,7 +55,14 @@ impl Issue {
     /// An operation that is done for this issue, so that everybody who sees the lease sees the issue.
     #[must_use]
     pub fn beside(&self, operation: &str) -> String {
-        format!("{operation}{FOR}{self}")
+        let tail = format!("{FOR}{self}");
+        // People are shown the beginning: the issue is to be in it, and the most of the operation.
+        let room = SHOWN.saturating_sub(tail.chars().count()).max(SHOWN / 2);
+        if operation.chars().count() <= room {
+            return format!("{operation}{tail}");
+        }
+        let head: String = operation.chars().take(room - 1).collect();
+        format!("{head}…{tail}")
     }
 
     /// The issue that stands behind an operation.
@@ -94,6 +104,11 @@ mod tests {
             assert_eq!(bad.parse::<Issue>(), Err(NoIssue), "{bad}");
         }
         assert_eq!(Issue::of("sops set x"), None);
+        let issue: Issue = "acme/infra#3".parse().expect("an issue");
+        for length in [186, 187, 190, 600] {
+            let beside = issue.beside(&"é".repeat(length));
+            assert_eq!((Issue::of(&beside), beside.chars().count() <= SHOWN), (Some(issue.clone()), true), "{length}");
+        }
         assert_eq!(Issue::of("looking for trouble"), None);
     }
 }

@@ -30,7 +30,7 @@ fn told(stories: &[(&str, &[Deed])], ends_with: i32, sound: impl Fn(&Stage, &Pat
     }
     stage.commit(&a, "files");
     says(stage.locked(9, &a).arg("adopt").args(&names), 0);
-    for ((story, deeds), name) in stories.iter().zip(&names) {
+    for (story_at, ((story, deeds), name)) in stories.iter().zip(&names).enumerate() {
         for (at, (session, line)) in deeds.iter().enumerate() {
             let line = format!("F={name}; P=../plain-${{F##*/}}; Q=../other-${{F##*/}}; {line}");
             let status = if at + 1 == deeds.len() { ends_with } else { 0 };
@@ -40,7 +40,9 @@ fn told(stories: &[(&str, &[Deed])], ends_with: i32, sound: impl Fn(&Stage, &Pat
             if at + 1 == deeds.len() {
                 sound(&stage, &a.join(name), story, &said);
             } else if line.contains("git checkout") {
-                until("the edit is over", || stage.world.status().is_empty().then_some(()));
+                let resource = format!("sops:f{story_at}");
+                let is_free = || stage.world.status().iter().all(|lease| lease["resource"] != *resource);
+                until("the edit is over", || is_free().then_some(()));
             }
         }
     }

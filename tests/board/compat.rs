@@ -9,7 +9,7 @@ use locked::store::{
 use locked::terms::Scope;
 
 use crate::run::stage::silent;
-use crate::store::cast::{LIMIT, actor, busy, granted, release, resource, take};
+use crate::store::cast::{LIMIT, actor, bad, busy, file, granted, kept, release, resource, settled, take};
 use crate::store::postgres::lab::{Lab, Way};
 use crate::world::World;
 use crate::world::cluster;
@@ -73,9 +73,9 @@ fn the_old_table_and_locked_exclude_each_other() {
     let mut store = old.store();
     assert_eq!(old.insert("sops:a", ANA), Ok(vec![vec!["sops:a".to_owned(), ANA.to_owned()]]));
     let (blockers, _) = busy(&mut store, &bob.asks(&["a"]));
-    assert_eq!((blockers[0].lease.label.as_str(), blockers[0].lease.operation.as_str()), (ANA, "rotation"));
+    assert_eq!((blockers[0].lease.label.as_str(), blockers[0].lease.operation.as_str()), ("env-lock", "rotation"));
     let second = old.insert("sops:a", "somebody else").expect_err("busy");
-    assert_eq!(second, format!("23505 sops:a is held by 3f2a91c0 ({ANA}), rotation"));
+    assert_eq!(second, "23505 sops:a is held by 3f2a91c0 (env-lock), rotation");
     let lasts = "select extract(epoch from expires_at - now()) between 1790 and 1801 from @p24_env_locks where resource = 'sops:a'";
     assert_eq!(old.sql(lasts), Ok(vec![vec!["t".to_owned()]]));
     assert_eq!(
@@ -112,6 +112,138 @@ fn one_session_is_one_holder_in_the_old_helper_and_in_locked() {
     assert_eq!(old.sql("select holder from @p24_env_locks"), Ok(vec![vec![name.clone()]]), "handed back");
     assert_eq!(old.rows(&format!("delete from @p24_env_locks where holder = '{name}'"), "1"), 1);
     granted(&mut store, &actor("bob").asks(&["a"]));
+}
+
+/// What a command of `locked` has left under the helper's lock only `locked` can look at, and what is held by `locked` is not
+/// the helper's, whoever it named before.
+#[test]
+fn what_only_locked_can_look_at_is_not_closed_from_here() {
+    let (old, ana) = (Old::new(), actor("ana"));
+    let mut store = old.store();
+    let name = ana.session.whole();
+    let delete = format!("delete from @p24_env_locks where resource = 'sops:a' and holder = '{name}'");
+    let refused = |what: &str| {
+        let said = old.sql(&delete).expect_err(what);
+        assert!(said.starts_with("42501 sops:a is held by "), "{what}: {said}");
+        assert_eq!(old.sql("select holder from @p24_env_locks").expect("seen").len(), 1, "{what}");
+    };
+    let writes = || {
+        let mut request = ana.asks(&["a"]);
+        request.files = vec![file("/work/a.env.sops", "before")];
+        request
+    };
+    old.insert("sops:a", &name).expect("held");
+    let held = take(&mut store, &writes());
+    settled(&mut store, &held, kept(false));
+    refused("kept: it may be plaintext");
+    let beat = format!("update @p24_env_locks set expires_at = now() + interval '30 minutes' where holder = '{name}'");
+    assert_eq!(old.rows(&beat, "1"), 1, "its own it is all the same");
+    old.insert("sops:a", &name).expect("its own already");
+    refused("inserted anew over it");
+    let held = take(&mut store, &writes());
+    settled(&mut store, &held, bad());
+    assert_eq!(old.sql("select holder from @p24_env_locks"), Ok(vec![vec![name.clone()]]));
+    refused("quarantined");
+    assert!(old.insert("sops:a", "another").is_err_and(|it| it.starts_with("23505")));
+    release(&mut store, &ana.holding(&["a"]));
+    // A failure that wrote no file, and a success, are closed as before.
+    for ending in [kept(false), Ending::Release(Ended::Completed)] {
+        old.insert("sops:a", &name).expect("free");
+        let held = take(&mut store, &ana.asks(&["a"]));
+        settled(&mut store, &held, ending);
+        assert_eq!(old.rows(&delete, "1"), 1);
+    }
+    // Acquired by `locked`: by a session that has inserted before, and over what it has inserted.
+    for inserted in [false, true] {
+        if inserted {
+            old.insert("sops:a", &name).expect("free");
+        }
+        take(&mut store, &ana.holds(&["a"]));
+        assert_eq!(old.sql("select holder from @p24_env_locks"), Ok(vec![vec![ana.session.short()]]), "short");
+        let short = delete.replace(&name, &ana.session.short());
+        for delete in [&short, &"delete from @p24_env_locks".to_owned()] {
+            let said = old.sql(delete).expect_err("locked's");
+            assert!(said.starts_with("42501 sops:a is held by "), "{said}");
+        }
+        release(&mut store, &ana.holding(&["a"]));
+    }
+}
+
+#[test]
+fn an_update_gives_the_time_that_it_asks_for() {
+    let (old, ana) = (Old::new(), actor("ana"));
+    let mut store = old.store();
+    let name = ana.session.whole();
+    let lasts = |from: u32, to: u32| {
+        let text = format!(
+            "select extract(epoch from expires_at - now()) between {from} and {to} from @p24_env_locks where resource = 'sops:a'"
+        );
+        assert_eq!(old.sql(&text), Ok(vec![vec!["t".to_owned()]]), "{from} to {to}");
+    };
+    let update = |what: &str| assert_eq!(old.rows(&format!("update @p24_env_locks set {what}"), "1"), 1, "{what}");
+    let text = format!(
+        "insert into @p24_env_locks (resource, holder, expires_at) values ('sops:a', '{name}', now() + interval '5 minutes')"
+    );
+    old.sql(&text).expect("held");
+    lasts(290, 300);
+    update("expires_at = now() + interval '60 minutes'");
+    lasts(3_590, 3_600);
+    update("operation = 'another'");
+    lasts(3_590, 3_600);
+    // Also after a command of `locked` has gone on under it, and where one failed.
+    let held = take(&mut store, &ana.asks(&["a"]));
+    release(&mut store, &held);
+    lasts(3_590, 3_600);
+    let held = take(&mut store, &ana.asks(&["a"]));
+    settled(&mut store, &held, kept(false));
+    update("expires_at = now() + interval '2 hours'");
+    lasts(7_190, 7_200);
+    update("expires_at = now() + interval '1 minute'");
+    lasts(50, 60);
+}
+
+/// A whole session is its owner's affair; who writes the old table compares it, and who looks does not.
+#[test]
+fn no_whole_session_is_shown_to_who_only_looks() {
+    let (old, bob) = (Old::new(), actor("bob"));
+    let look = "select holder from @p24_env_locks order by resource";
+    old.insert("sops:a", ANA).expect("held");
+    old.insert("sops:b", "a name of its own").expect("held");
+    assert_eq!(old.sql(look), Ok(vec![vec![ANA.to_owned()], vec!["a name of its own".to_owned()]]));
+    let seen = vec![vec!["3f2a91c0".to_owned()], vec!["a name of its own".to_owned()]];
+    assert_eq!(old.as_user("looker", look), Ok(seen));
+    // Rows of before are mended when the tables are made again.
+    let schema = old.lab.schema().to_string();
+    old.lab.cluster().sql(&format!("update {schema}.leases set label = '{ANA}' where name = 'sops:a'"));
+    old.sql("delete from @p24_env_locks where resource = 'sops:b'").expect("closed");
+    old.lab.cluster().sql(&format!(
+        "update {schema}.leases set note = 'presumed crashed, reclaimed by 3f2a91c0 ({ANA})' where name = 'sops:b'"
+    ));
+    old.lab.cluster().sql(&old.lab.schema().compat(&before(&old.outer)));
+    let mut store = old.store();
+    let (blockers, _) = busy(&mut store, &bob.asks(&["a"]));
+    assert_eq!(blockers[0].lease.label, "env-lock");
+    let past = store.history(&HistoryFilter::default(), LIMIT).expect("answer").remove(0);
+    assert_eq!(past.note.as_deref(), Some("presumed crashed, reclaimed by 3f2a91c0 (env-lock)"));
+}
+
+/// A row of before has its issue at the end of its text alone.
+#[test]
+fn the_issue_of_a_row_of_before_is_found_behind_its_operation() {
+    let (old, ana) = (Old::new(), actor("ana"));
+    let mut store = old.store();
+    let schema = old.lab.schema().to_string();
+    let mut request = ana.holds(&["a"]);
+    request.owner.operation = "locked acquire for acme/infra#3".to_owned();
+    take(&mut store, &request);
+    old.lab.cluster().sql(&format!("update {schema}.leases set issue = null"));
+    for again in [false, true] {
+        if again {
+            take(&mut store, &ana.holds(&["a"]));
+        }
+        let lease = store.leases(None, LIMIT).expect("answer").remove(0);
+        assert_eq!(lease.issue.map(|it| it.to_string()).as_deref(), Some("acme/infra#3"), "again: {again}");
+    }
 }
 
 #[test]

@@ -106,3 +106,78 @@ fn only_keys_of_sops_files_that_git_keeps_are_consumers() {
         silent(stage.locked(1).args(["release", &rotation]));
     }
 }
+
+/// Nobody has said that it is done: a session's end does not either.
+#[test]
+fn the_end_of_a_session_completes_no_rotation_whose_files_were_not_written() {
+    for stage in Stage::both("the_end_completes_none") {
+        let end = |words: &[&str]| {
+            let mut command = stage.locked(1);
+            command.args(words).args(["session", "end"]);
+            command
+        };
+        silent(stage.locked(1).args(["acquire", ROTATION, "server:z"]));
+        let said = says(&mut end(&[]), 64);
+        let what = format!("REFUSED: {ROTATION} is not completed: {APP}, {N8N} have the same key");
+        assert!(said.starts_with(&what), "{said}");
+        assert_eq!(stage.status().len(), 2, "nothing was released");
+        silent(&mut end(&["--consumers-ok"]));
+        let ended = |stage: &Stage| {
+            let past = stage.history().into_iter().find(|it| it["resource"] == ROTATION).expect("ended");
+            format!("{}: {}", past["ended_as"], past["note"])
+        };
+        assert_eq!(ended(&stage), format!("\"completed\": \"not written: {APP}, {N8N}\""));
+        // From elsewhere nobody can look.
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        silent(end(&[]).current_dir(stage.world.root()));
+        assert_eq!(ended(&stage), "\"failed\": \"its session ended elsewhere: its files were not looked at\"");
+        // An agent that goes has nobody who could be told.
+        let mut acquire = stage.locked(1);
+        silent(
+            acquire.env_remove("LOCKED_SESSION").env("CLAUDE_CODE_SESSION_ID", "gone-1").args(["acquire", ROTATION]),
+        );
+        let call = stage.world.root().join("call.json");
+        let work = stage.world.work().display().to_string();
+        let input = serde_json::json!({"hook_event_name": "SessionEnd", "session_id": "gone-1", "cwd": work});
+        std::fs::write(&call, input.to_string()).expect("a call");
+        let mut hook = stage.locked(1);
+        hook.env_remove("LOCKED_SESSION").args(["agents", "check", "claude"]);
+        ends(hook.stdin(std::fs::File::open(&call).expect("a call")), 0);
+        assert_eq!(ended(&stage), format!("\"failed\": \"not written: {APP}, {N8N}\""));
+        assert_eq!(stage.status().len(), 0);
+        // Written, it is completed.
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        for file in [APP, N8N] {
+            silent(&mut stage.writes(1, file));
+        }
+        silent(&mut end(&[]));
+        assert_eq!(ended(&stage), "\"completed\": null");
+    }
+}
+
+/// What the store has still after it was given back is not given back again.
+#[test]
+fn the_end_of_a_session_comes_to_an_end_where_files_are_not_proven() {
+    for stage in Stage::both("the_end_ends") {
+        silent(stage.locked(1).args(["acquire", "server:a", "server:b"]));
+        stage.owes();
+        silent(stage.locked(1).args(["acquire", "server:c"]));
+        silent(stage.locked(1).args(["release", "server:b"]));
+        for again in [false, true] {
+            let said = silent(stage.locked(1).args(["session", "end", "-n"]));
+            let stays = |name: &str| {
+                let why =
+                    "its holder is done; files that another one left are not proven: who takes it next proves them";
+                format!("{name} stays: {why}\n")
+            };
+            let first = if again { "" } else { "released server:c\n" };
+            let expected = format!("{first}{}{}this session had not begun\n", stays("server:b"), stays("server:a"));
+            assert_eq!(said, expected);
+        }
+        // Another host's files are proven there: who takes it here owes them on.
+        silent(stage.locked(2).args(["acquire", "server:a", "server:c"]));
+        silent(stage.locked(2).args(["release", "server:a", "server:c"]));
+        let left: Vec<_> = stage.status().iter().map(|it| it["resource"].clone()).collect();
+        assert_eq!(left, ["server:a", "server:b"]);
+    }
+}

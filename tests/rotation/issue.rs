@@ -100,3 +100,97 @@ fn what_is_taken_at_the_last_moment_is_not_run_under() {
         assert!(!stage.is_there("ran"));
     }
 }
+
+/// The same where nothing is run: the issue first, the lease last.
+#[test]
+fn what_is_taken_while_gh_is_asked_is_not_said_to_be_held() {
+    for stage in Stage::both("while_gh_is_asked") {
+        stage.gh_waits();
+        let mut said = Vec::new();
+        for words in [&["acquire", ROTATION, "--issue", ISSUE][..], &["check", ROTATION]] {
+            if words[0] == "check" {
+                stage.issue_is("OPEN");
+                silent(stage.locked(1).args(["acquire", ROTATION, "--issue", ISSUE]));
+                stage.issue_is("wait");
+            }
+            let before = stage.asked().len();
+            let mut command = stage.locked(1);
+            command.args(words);
+            let run = std::thread::spawn(move || says(&mut command, 77));
+            until("gh is asked", || (stage.asked().len() > before).then_some(()));
+            stage.taken();
+            stage.answer("OPEN");
+            said.push(run.join().expect("it ends"));
+        }
+        for said in said {
+            let what = format!("REFUSED: {ROTATION} is not this session's any more: it ended as expired");
+            assert!(said.starts_with(&what), "{said}");
+        }
+        assert_eq!(stage.status().len(), 0);
+    }
+}
+
+#[test]
+fn every_issue_of_what_is_checked_is_asked_about() {
+    for stage in Stage::both("every_issue") {
+        let others = ["rotation:A", "rotation:B"];
+        silent(stage.locked(1).args(["acquire", others[0], "--issue", "acme/infra#1"]));
+        silent(stage.locked(1).args(["acquire", others[1], "--issue", "acme/infra#2"]));
+        let answer = silent(stage.locked(1).args(["check", "--json"]).args(others));
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+        assert_eq!(answer["issues"], serde_json::json!(["acme/infra#1", "acme/infra#2"]), "{answer}");
+        stage.issue_of_number_is(2, "CLOSED");
+        // One that is named is asked about as well, not instead.
+        for more in [&[][..], &["--issue", "acme/infra#3"]] {
+            let said = says(stage.locked(1).arg("check").args(others).args(more).arg("--comment"), 79);
+            assert!(said.starts_with("REFUSED: acme/infra#2 is closed"), "{said}");
+        }
+        let comments = stage.asked().into_iter().filter(|words| words.starts_with("issue comment"));
+        assert!(comments.clone().count() == 2 && comments.clone().all(|it| it.starts_with("issue comment 2 ")));
+    }
+}
+
+#[test]
+fn an_issue_is_not_lost_by_another_acquire_or_behind_a_long_operation() {
+    for stage in Stage::both("an_issue_is_kept") {
+        let long = "x".repeat(190);
+        let ways: [&[&[&str]]; 4] = [
+            &[&["acquire", ROTATION, "--issue", ISSUE], &["acquire", ROTATION]],
+            &[&["acquire", ROTATION, "--issue", ISSUE, "--operation", &long]],
+            &[&["acquire", ROTATION, "--issue", ISSUE], &["-r", ROTATION, "true"]],
+            &[&["acquire", ROTATION, "--issue", ISSUE], &["-r", ROTATION, "true"], &["acquire", ROTATION]],
+        ];
+        for way in ways {
+            stage.issue_is("OPEN");
+            for words in way {
+                silent(stage.locked(1).args(*words));
+            }
+            stage.issue_is("CLOSED");
+            let said = says(stage.locked(1).args(["check", ROTATION]), 79);
+            assert!(said.starts_with(&format!("REFUSED: {ISSUE} is closed")), "{way:?}: {said}");
+            silent(stage.locked(1).args(["release", ROTATION, "--as", "failed"]));
+        }
+        // What was given back was for it, and what is held anew is for none.
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        silent(stage.locked(1).args(["check", ROTATION]));
+    }
+}
+
+#[test]
+fn what_a_session_holds_is_not_given_away_for_an_issue() {
+    for stage in Stage::both("not_given_away") {
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        for (state, status) in [("login", 80), ("CLOSED", 79)] {
+            stage.issue_is(state);
+            let said = says(stage.locked(1).args(["acquire", ROTATION, "server:x", "--issue", ISSUE]), status);
+            assert!(said.contains(&format!("; {ROTATION} is held as before")) || status == 79, "{said}");
+            assert!(said.contains("is held as before") && !said.contains("nothing is held"), "{said}");
+            let board = stage.status();
+            assert_eq!((board.len(), &board[0]["resource"]), (1, &ROTATION.into()), "{board:?}");
+        }
+        // It is for no issue, so none is asked about.
+        let asked = stage.asked().len();
+        silent(stage.locked(1).args(["check", ROTATION]));
+        assert_eq!(stage.asked().len(), asked);
+    }
+}

@@ -34,6 +34,23 @@ fn a_failure_that_changed_nothing_is_in_nobodys_way() {
     assert_eq!(ended, ["\"completed\"", "\"failed\""]);
 }
 
+#[test]
+fn what_anybody_may_take_is_neither_checked_nor_renewed_but_acquired() {
+    for stage in Stage::both("neither_checked_nor_renewed") {
+        says(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in("exit 3")), 3);
+        for verb in ["check", "renew"] {
+            let said = says(stage.locked(1).args([verb, RESOURCE]), 77);
+            let what = format!("REFUSED: {RESOURCE} is kept for this session, but anybody may take it");
+            assert!(said.starts_with(&what), "{verb}: {said}");
+            assert!(said.ends_with(&format!("next:  locked acquire {RESOURCE}\n")), "{verb}: {said}");
+        }
+        silent(stage.locked(1).args(["acquire", RESOURCE]));
+        for verb in ["check", "renew", "release"] {
+            silent(stage.locked(1).args([verb, RESOURCE]));
+        }
+    }
+}
+
 /// A stand-in that does the real write and then fails.
 fn writes_and_fails(stage: &Stage, status: i32) -> std::ffi::OsString {
     stage.stand_in(&format!("\"$real\" \"$@\"; exit {status}"))

@@ -84,6 +84,8 @@ macro_rules! every_promise {
             rest: acquiring_what_one_has_is_a_success;
             rest: a_kept_lease_is_its_session_s_alone_until_it_expires;
             rest: a_takeable_lease_goes_to_anybody_at_once;
+            rest: what_anybody_may_take_is_not_renewed_by_its_session;
+            rest: a_hold_is_for_its_issue_until_another_is_named;
             rest: what_a_success_set_off_elsewhere_lets_nobody_in_its_own_session_neither;
             rest: a_quarantine_stops_everybody_and_never_expires;
             rest: the_session_renews_and_ends_what_rests_but_not_what_runs;

@@ -111,7 +111,7 @@ fn unquoted(text: &str) -> String {
 /// What stands outside of pairs of this sign; all of it where one is left open.
 fn outside(text: &str, sign: char) -> Option<String> {
     let parts: Vec<&str> = text.split(sign).collect();
-    Some(if parts.len() % 2 == 0 {
+    Some(if parts.len().is_multiple_of(2) {
         text.to_owned()
     } else {
         parts.into_iter().step_by(2).collect::<Vec<_>>().join("Q")

@@ -15,6 +15,7 @@ use super::around::hands;
 use crate::cli::RunOptions;
 use crate::cli::acquire::{ask, confirmed, granted, request};
 use crate::cli::held::names;
+use crate::cli::prove::proven;
 use crate::cli::world::{CALL, World};
 
 /// Within the time that the settings of an agent give a hook of ours.
@@ -85,6 +86,7 @@ pub(super) fn hold(world: &mut World<'_>, options: &RunOptions, wanted: Wanted<'
     request.ask = wanted.ask.into_iter().filter(|resource| request.resources.contains(resource)).collect();
     let obtained = ask(world, &request, |request, asker| lease::acquire(request, patience, asker))?;
     let granted = granted(world, options, &request, obtained)?;
+    proven(world, &request, &granted, false)?;
     let lasts = confirmed(world, &request, &granted)?;
     let held = names(&request.resources).join(" ");
     Ok(Some(format!(

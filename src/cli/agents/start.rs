@@ -16,7 +16,7 @@ use crate::naming;
 use crate::run::{self, Context, env_of};
 use crate::shims::{self, Folder};
 use crate::state::StateDir;
-use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Settlement};
+use crate::store::{Ending, Holding, LeaseState, LeaseView, Settlement};
 use crate::terms::shell_quote;
 
 use super::around::EXPORTED_FOR;
@@ -93,15 +93,20 @@ pub(super) fn end(context: &Context, options: &RunOptions, call: &Call) -> Resul
         lease.session == session && lease.pid.is_none() && good
     };
     for lease in live.iter().filter(rests) {
+        let mut note = None;
         let ending = match open(lease, &written) {
             Some(file) => {
                 Ending::Quarantine { reason: format!("{}:{file}: plaintext; its session has ended", lease.host) }
             }
-            None if lease.explicit && lease.state == LeaseState::Held => Ending::Release(Ended::Completed),
+            None if lease.explicit && lease.state == LeaseState::Held => {
+                let closing = crate::cli::session::closing(&mut world, lease)?;
+                note = closing.note;
+                Ending::Release(closing.ended)
+            }
             None => continue,
         };
         let holding = Holding::Session { session, resources: vec![lease.resource.clone()] };
-        let settlement = Settlement::whole(ending, Vec::new());
+        let settlement = Settlement::whole(ending, Vec::new()).noting(note);
         // What was taken meanwhile is not ours to give back.
         let _settled_or_gone = world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))?;
         world.keepers().relieve(session, std::slice::from_ref(&lease.resource));

@@ -60,6 +60,10 @@ fn own(lease: &LeaseView, token: Option<FencingToken>) -> Option<Fate> {
         LeaseState::Remote => {
             (format!("{resource} is this session's, but something of it may still be running{}", reason()), None)
         }
+        LeaseState::Kept if lease.is_free_to_take() => (
+            format!("{resource} is kept for this session, but anybody may take it: the command changed nothing"),
+            Some(format!("locked acquire {resource}")),
+        ),
         LeaseState::Held | LeaseState::Kept => {
             let other = token.filter(|token| *token != lease.token)?;
             (format!("{resource} is this session's under the token {}, not {other}: another hold", lease.token), None)
@@ -102,6 +106,7 @@ mod tests {
             host_id: String::new(),
             pid: None,
             operation: "rsync".to_owned(),
+            issue: None,
             state,
             explicit: true,
             takeable: false,
@@ -136,6 +141,7 @@ mod tests {
     fn what_has_become_of_it_is_said() {
         let own = |state| Some(lease(OURS, state));
         let stolen = || Some(past(Ended::Stolen, "revoked by eeeeeeee (eve@x): it hangs"));
+        let free = LeaseView { takeable: true, ..lease(OURS, LeaseState::Kept) };
         let running = LeaseView { pid: Some(4), ..lease(OURS, LeaseState::Held) };
         let cases = [
             (
@@ -145,6 +151,12 @@ mod tests {
                 "server:a is this session's, but its time has run out; nobody has taken it yet",
             ),
             (own(LeaseState::Held), None, Some(6), "server:a is this session's under the token 7, not 6: another hold"),
+            (
+                Some(free),
+                None,
+                None,
+                "server:a is kept for this session, but anybody may take it: the command changed nothing",
+            ),
             (Some(running), None, None, "server:a is held by a running command of this session, rsync"),
             (own(LeaseState::Revoked), None, None, "server:a was taken away from this session"),
             (
@@ -166,7 +178,7 @@ mod tests {
         for (now, was, token, expected) in cases {
             let fate = of(&resource(), OURS, token.map(FencingToken), now.as_ref(), was.as_ref()).expect("a fate");
             assert_eq!(fate.what, expected);
-            let takes_it_up = now.is_some_and(|lease| lease.state == LeaseState::Expired);
+            let takes_it_up = now.is_some_and(|lease| lease.state == LeaseState::Expired || lease.takeable);
             assert_eq!(fate.next.is_some(), takes_it_up, "{expected}");
         }
         assert_eq!(of(&resource(), OURS, Some(FencingToken(7)), own(LeaseState::Held).as_ref(), None), None);

@@ -16,25 +16,15 @@ use crate::exit::{self, Exit};
 use crate::lease::Patience;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
-use crate::settle;
-use crate::store::{Ended, Ending, Holding, LeaseState, LeaseView, Release, Settlement};
+use crate::store::{Ending, Holding, LeaseState, LeaseView, Release, Settlement};
 use crate::terms::SessionId;
 
+use super::closing::{Closing, Closings};
+use super::rest::{Given, Rest, because, rest};
 use super::{board, hear};
 
 /// Between two looks at a command that runs.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// What a live lease of the session means to its end.
-#[derive(Debug, PartialEq, Eq)]
-enum Rest {
-    /// A command runs under it.
-    Runs,
-    /// It can be given back.
-    Rests,
-    /// It cannot, and why.
-    Stays(&'static str),
-}
 
 pub(super) fn end(context: &Context, options: &RunOptions, verb: &EndVerb) -> Exit {
     World::with(context, options, |world| {
@@ -52,9 +42,10 @@ pub(in crate::cli) fn finish(
     // Before anything is released: a store without a board has nothing that rests either.
     board(world.store.as_mut())?;
     hear(world.store.as_mut(), world.session.id);
-    let released = release_all(world, options, verb)?;
+    let given = release_all(world, options, verb)?;
     let own = own(world)?;
-    let stays: Vec<_> = own.iter().map(|lease| (lease, rest(lease, world.alive(lease)))).collect();
+    let stays: Vec<_> = own.iter().map(|lease| (lease, given.rest(lease, world.alive(lease)))).collect();
+    let released = given.names_but(&own);
     let session = world.session.id;
     let ended = board(world.store.as_mut())?.end(session, CALL).map_err(|error| super::super::world::down(&error))?;
     let list: Vec<_> = stays
@@ -80,41 +71,14 @@ fn own(world: &mut World<'_>) -> Result<Vec<LeaseView>, Exit> {
     Ok(leases)
 }
 
-fn rest(lease: &LeaseView, alive: &str) -> Rest {
-    match lease.state {
-        LeaseState::Quarantined => Rest::Stays("its file is bad: locked restore brings it back"),
-        LeaseState::Remote => Rest::Stays("something of it may still be running; its time is waited for"),
-        _ if goes_on(lease) => {
-            Rest::Stays("what it set off may still be running: its time is waited for, or locked release")
-        }
-        _ if lease.pid.is_none() => Rest::Rests,
-        LeaseState::Expired => Rest::Stays("its command is gone; who takes it next proves its files"),
-        _ if alive == "no" => Rest::Stays("its command is gone; who takes it next proves its files"),
-        _ => Rest::Runs,
-    }
-}
-
-/// It stays for what its command set off elsewhere, which the session's end does not end.
-fn goes_on(lease: &LeaseView) -> bool {
-    lease.state == LeaseState::Kept && lease.reason.as_deref().is_some_and(settle::is_of_what_goes_on)
-}
-
-fn because(rest: &Rest) -> &'static str {
-    match rest {
-        Rest::Stays(why) => why,
-        Rest::Runs => "a command has begun meanwhile",
-        Rest::Rests => "it came meanwhile",
-    }
-}
-
-/// Gives back one after the other until nothing rests and nothing runs. The names, in the order in which they went.
-fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> Result<Vec<String>, Exit> {
+/// Gives back one after the other until nothing rests and nothing runs.
+fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> Result<Given, Exit> {
     let limit = match (verb.no_wait, verb.wait, options.patience(&world.settings)) {
         (true, ..) | (false, None, Patience::None) => Duration::ZERO,
         (false, Some(wait), _) | (false, None, Patience::Wait(wait)) => wait,
     };
     let began = world.context.clock.now();
-    let mut released = Vec::new();
+    let (mut given, mut closings) = (Given::default(), Closings::default());
     let mut told = false;
     loop {
         let leases = own(world)?;
@@ -122,7 +86,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
             let above_us = run::within(world.context) == Some(runs.grant);
             if above_us || began.until(world.context.clock.now()) >= limit {
                 let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-                return Err(refuse(&running(runs, above_us, &released), status));
+                return Err(refuse(&running(runs, above_us, &given.names()), status));
             }
             if !told {
                 report::say(&format!("locked: waiting for {} of this session to end", runs.operation));
@@ -136,23 +100,26 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
         if let Some((lease, file)) = open_edit(&sound.cloned().collect::<Vec<_>>(), world.session.id) {
             return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
         }
-        let Some(next) = leases.iter().find(|lease| rest(lease, "unknown") == Rest::Rests) else {
-            return Ok(released);
+        let rests = |lease: &&LeaseView| given.rest(lease, "unknown") == Rest::Rests;
+        // Before anything goes: what cannot end well stays for its session to look at.
+        closings.judge(world, leases.iter().filter(rests), options.consumers_ok)?;
+        let Some(next) = leases.iter().find(rests) else {
+            return Ok(given);
         };
-        if give_back(world, next)? {
-            released.push(next.resource.name.to_string());
+        if give_back(world, next, closings.of(next))? {
+            given.0.push((next.resource.clone(), next.token));
         } else if began.until(world.context.clock.now()) >= limit + CALL {
             return Err(crate::cli::held::not_ours(world, std::slice::from_ref(&next.resource)));
+        } else {
+            world.store.await_change(std::slice::from_ref(&next.resource), PAUSE);
         }
     }
 }
 
 /// False: it is not what it was a moment ago, and is looked at again.
-fn give_back(world: &mut World<'_>, lease: &LeaseView) -> Result<bool, Exit> {
+fn give_back(world: &mut World<'_>, lease: &LeaseView, how: Closing) -> Result<bool, Exit> {
     let holding = Holding::Session { session: world.session.id, resources: vec![lease.resource.clone()] };
-    // What is kept after a failure did not become well by the session's end.
-    let ended = if lease.explicit { Ended::Completed } else { Ended::Failed };
-    let settlement = Settlement::whole(Ending::Release(ended), Vec::new());
+    let settlement = Settlement::whole(Ending::Release(how.ended), Vec::new()).noting(how.note);
     match world.store.settle(&holding, &settlement, CALL).map_err(|error| world.down(&error))? {
         Release::Released => {
             world.keepers().relieve(world.session.id, std::slice::from_ref(&lease.resource));

@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod begin;
+mod closing;
 mod end;
 mod list;
+mod rest;
 mod who;
 
 use serde_json::json;
@@ -19,6 +21,7 @@ use super::front::refuse;
 use super::held::answer;
 use super::verbs::{SessionVerb, SessionVerbs};
 
+pub(super) use closing::closing;
 pub(super) use end::finish;
 pub(super) use list::shown;
 pub(super) use who::names;

@@ -22,6 +22,7 @@ fn lease() -> LeaseView {
         host_id: String::new(),
         pid: Some(1),
         operation: "sops set secrets/monitoring.env.sops".to_owned(),
+        issue: None,
         state: LeaseState::Held,
         explicit: false,
         takeable: false,

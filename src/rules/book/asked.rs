@@ -34,6 +34,19 @@ impl std::fmt::Debug for Workflows {
     }
 }
 
+/// Answers which files in this directory a pattern of a shell stands for, in their order; none where there are too many.
+pub type NameAsker = Box<dyn Fn(&Path, &[u8]) -> Option<Vec<Vec<u8>>>>;
+
+/// Who says which files there are.
+#[derive(Default)]
+pub(super) struct Names(pub(super) Option<NameAsker>);
+
+impl std::fmt::Debug for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Names({})", self.0.is_some())
+    }
+}
+
 /// Answers what stands in a file that a script reads in.
 pub type SourceAsker = Box<dyn Fn(&Path) -> Sourced>;
 

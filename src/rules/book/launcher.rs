@@ -46,6 +46,19 @@ pub struct Launcher {
     /// started.
     #[serde(default)]
     pub behind_dashes: bool,
+    /// With `behind_dashes`: other words behind which the command begins (`nix develop -c`).
+    #[serde(default)]
+    pub behind: Several,
+    /// Options with which it starts a shell where no command is named; what comes in by standard input is its script
+    /// (`sudo -i`).
+    #[serde(default)]
+    pub shell_with: Several,
+    /// The same without any option (`chroot DIR`).
+    #[serde(default)]
+    pub shell_alone: bool,
+    /// Options whose value is a host, or several parted by commas, instead of the first operand (`pdsh -w`).
+    #[serde(default)]
+    pub hosts: Several,
     /// Options whose value is the directory where it runs.
     #[serde(default)]
     pub directory: Several,

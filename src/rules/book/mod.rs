@@ -30,11 +30,11 @@ use std::path::Path;
 
 use crate::shell::Sourced;
 
-use asked::{Ask, Sources, Workflows};
+use asked::{Ask, Names, Sources, Workflows};
 
 pub(super) use built_in::Verbs;
 
-pub use asked::{HostAsker, SourceAsker, WorkflowAsker};
+pub use asked::{HostAsker, NameAsker, SourceAsker, WorkflowAsker};
 pub use expression::Expression;
 pub use fault::{Fault, Sound};
 pub use glob::Glob;
@@ -62,6 +62,7 @@ pub struct Book {
     ask: Ask,
     workflows: Workflows,
     sources: Sources,
+    names: Names,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
@@ -104,6 +105,17 @@ impl Book {
     #[must_use]
     pub fn asking_for_sources(self, ask: SourceAsker) -> Self {
         Self { sources: Sources(Some(ask)), ..self }
+    }
+
+    /// With somebody who is asked which files a pattern stands for.
+    #[must_use]
+    pub fn asking_for_names(self, ask: NameAsker) -> Self {
+        Self { names: Names(Some(ask)), ..self }
+    }
+
+    /// The files of this machine that a pattern stands for; none where nobody can say.
+    pub(super) fn named(&self, directory: &Path, pattern: &[u8]) -> Option<Vec<Vec<u8>>> {
+        self.names.0.as_ref().and_then(|ask| ask(directory, pattern))
     }
 
     /// What stands in a file of this machine.

@@ -70,6 +70,11 @@ pub struct SubCommand {
 }
 
 impl Program {
+    /// Whether it says anything of this sub-command.
+    pub(in crate::rules) fn knows(&self, path: &str) -> bool {
+        self.command.iter().any(|command| !command.group && command.path.has(path))
+    }
+
     /// Whether some sub-command begins with this word, behind those that were read.
     pub(in crate::rules) fn has_command(&self, path: &str, word: &std::ffi::OsStr) -> bool {
         let Some(word) = word.to_str() else { return false };

@@ -195,8 +195,12 @@ fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Without the word by which the API says what is done to the secret.
 fn stored(path: &[u8]) -> Vec<u8> {
-    let said: [&[u8]; 5] = [b"data", b"delete", b"undelete", b"destroy", b"metadata"];
     let mut all: Vec<&[u8]> = parts(path).collect();
+    // A user's password is written with the rest of the user, or by itself (api-docs/auth/userpass).
+    if let [b"auth", .., b"users", _, b"password"] = all.as_slice() {
+        all.pop();
+    }
+    let said: [&[u8]; 5] = [b"data", b"delete", b"undelete", b"destroy", b"metadata"];
     // In front of it stands the mount, behind it the secret.
     let at = (1..all.len().saturating_sub(1)).find(|&at| said.contains(&all[at]));
     if let Some(at) = at {

@@ -11,6 +11,16 @@ pub fn workflow_rules(globs: &[String], hold_for: Duration, follow: bool) -> Vec
     let text = super::Book::division_of("gh").unwrap_or_default();
     let mut rules = Tables::read(text).unwrap_or_default().rule;
     for rule in &mut rules {
+        // A rule without expressions is about every workflow; of none there is no rule.
+        rule.enabled = !globs.is_empty();
+        rule.hold_for = Some(super::Span(hold_for)).filter(|_| !hold_for.is_zero());
+        rule.follow = follow;
+        if rule.name == "gh.dispatch.event" {
+            let event =
+                |glob: &String| Expression::try_from(format!("(?i)^event_type=(?<event>{})$", expression(glob))).ok();
+            rule.text = globs.iter().filter_map(event).filter(Expression::is_built).collect();
+            continue;
+        }
         let (before, behind) = match rule.name.as_str() {
             "gh.dispatch" => {
                 ("^(?:https?://[^/]+/(?:api/v3/)?|/)?repos/[^/]+/[^/]+/actions/workflows/", "/dispatches/?$")
@@ -18,10 +28,6 @@ pub fn workflow_rules(globs: &[String], hold_for: Duration, follow: bool) -> Vec
             _ => ("^(?:.*/)?", "$"),
         };
         rule.matches = globs.iter().filter_map(|glob| named(before, glob, behind)).collect();
-        // A rule without expressions is about every workflow; of none there is no rule.
-        rule.enabled = !globs.is_empty();
-        rule.hold_for = Some(super::Span(hold_for)).filter(|_| !hold_for.is_zero());
-        rule.follow = follow;
     }
     rules
 }
@@ -53,7 +59,10 @@ mod tests {
     #[test]
     fn the_settings_say_which_workflows_lock() {
         let rules = workflow_rules(&["deploy*".to_owned(), "a.b".to_owned()], Duration::from_secs(60), true);
-        assert_eq!(rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(), ["gh.workflow", "gh.dispatch"]);
+        assert_eq!(
+            rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(),
+            ["gh.workflow", "gh.dispatch", "gh.dispatch.event"]
+        );
         assert!(
             rules.iter().all(|rule| rule.follow && rule.hold_for == Some(super::super::Span(Duration::from_secs(60))))
         );

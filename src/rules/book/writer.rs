@@ -28,6 +28,9 @@ pub struct Writer {
     pub into: bool,
     /// The option whose value is the directory into which the files go, instead of the one where it runs.
     pub directory: Option<String>,
+    /// With `into`: options with which directories are copied with everything in them.
+    #[serde(default)]
+    pub tree: Several,
     /// A directory is taken with everything in it.
     #[serde(default)]
     pub whole: bool,

@@ -10,7 +10,7 @@ use super::fits::{behind, given};
 use crate::rules::book::Book;
 use crate::rules::find::may_be_shared;
 use crate::rules::grammar::Line;
-use crate::rules::step::{LONGEST_PATH, Redirected, Step, is_known};
+use crate::rules::step::{LONGEST_PATH, Redirected, Step, UNKNOWN, is_known};
 use crate::rules::wanted::Filling;
 use crate::rules::{Asked, Change, Command, Leaves, Stdout, Tree, Via, Write, sops};
 use crate::shell;
@@ -87,7 +87,12 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         let names: Vec<&OsStr> = sources.iter().map(AsRef::as_ref).filter(|name| may_be_opened(name, step)).collect();
         if writer.whole && step.host.is_none() {
             let known = names.iter().filter(|name| is_known(name));
-            wants.trees.extend(known.map(|name| Tree { path: step.path(name), beyond: step.escapes }));
+            wants.trees.extend(known.map(|name| Tree {
+                path: step.path(name),
+                beyond: step.escapes,
+                like: None,
+                leaves: Leaves::Gone,
+            }));
         }
         let Some(place) = place else {
             opened.extend(names.iter().map(|name| Opened::left(name, writer.leaves)));
@@ -99,16 +104,33 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         if !may_be_opened(place, step) {
             continue;
         }
+        if step.host.is_none() && writer.tree.iter().any(|option| line.is_on(option)) && is_known(place) {
+            let flat = line.is_on("-T|--no-target-directory");
+            wants.trees.extend(names.iter().filter_map(|source| over(source, place, flat, step)));
+        }
         let into = by_option || sources.len() > 1 || may_be_a_directory(place);
-        let each = names.iter().filter(|_| into);
+        let each = names.iter().filter(|source| into && !is_backup(source, place, step));
         opened.extend(each.map(|name| Opened::put(joined(place, name), Some(name))));
         if !by_option {
             // Several are copied into a directory, and none of them over it.
             let source = names.first().filter(|_| sources.len() == 1);
+            if source.is_some_and(|source| is_backup(source, place, step)) {
+                continue;
+            }
             opened.push(Opened::put(place.to_owned(), source.copied()));
         }
     }
     opened.retain(|file| !file.name.is_empty());
+    if step.host.is_some() {
+        // A pattern's last star may stand for nothing: `.env*` is `.env` as well.
+        let bare = |file: &Opened<'_>| {
+            let text = file.name.to_str()?.strip_suffix('*')?;
+            let name = text.replace(char::from(UNKNOWN), "");
+            (!name.is_empty() && !name.ends_with('/')).then(|| Opened::left(OsStr::new(&name), file.leaves))
+        };
+        let more: Vec<Opened<'_>> = opened.iter().filter_map(bare).collect();
+        opened.extend(more);
+    }
     if let Some(source) = all_of(step) {
         let unsaid = opened.iter_mut().filter(|file| file.leaves == Leaves::Replaced && file.source.is_none());
         unsaid.for_each(|file| file.source = Some(source.clone()));
@@ -120,7 +142,7 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
         return;
     }
     // Nearly every script writes to some `$FILE`; of those that are called so it is said.
-    wants.unnamed |= wants.touched.iter().any(|path| !is_known(path.as_os_str()) && is_called_sops(path));
+    wants.unnamed |= wants.touched.iter().any(|path| !is_known(path.as_os_str()) && is_called_as_secrets_are(path));
     let known = opened.iter().zip(&wants.touched).filter(|(_, path)| is_known(path.as_os_str()));
     wants.writes = known
         .map(|(file, path)| Write {
@@ -153,7 +175,8 @@ impl<'a> Opened<'a> {
     }
 
     fn put(name: OsString, source: Option<&OsStr>) -> Self {
-        let source = source.filter(|source| is_known(source)).map(OsStr::to_owned);
+        let is_address = |source: &OsStr| source.as_encoded_bytes().windows(3).any(|three| three == b"://");
+        let source = source.filter(|source| is_known(source) && !is_address(source)).map(OsStr::to_owned);
         Self { name: Cow::Owned(name), leaves: Leaves::Replaced, source }
     }
 }
@@ -187,10 +210,35 @@ fn is_named(path: &Path, step: &Step<'_>) -> bool {
     step.host.is_some() && name.iter().next_back().is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Whether what is known of its name has the marker of SOPS files.
-fn is_called_sops(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    name.as_encoded_bytes().windows(5).any(|five| five == b".sops")
+/// Whether what is known of its name has the marker of SOPS files, or an ending that most of them have.
+fn is_called_as_secrets_are(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let ends = |ending: &&str| name.len() > ending.len() && name.ends_with(ending.as_bytes());
+    name.windows(5).any(|five| five == b".sops") || [".yaml", ".yml", ".env", ".enc"].iter().any(ends)
+}
+
+/// What a directory is copied over, file by file (`cp -r DIR PLACE`).
+fn over(source: &OsStr, place: &OsStr, flat: bool, step: &Step<'_>) -> Option<Tree> {
+    let bytes = source.as_encoded_bytes();
+    let whole = flat || bytes == b"." || bytes == b".." || bytes.ends_with(b"/.") || bytes.ends_with(b"/..");
+    let to = if whole { step.path(place) } else { step.path(place).join(Path::new(source).file_name()?) };
+    is_known(to.as_os_str()).then(|| Tree {
+        path: to,
+        beyond: step.escapes,
+        like: is_known(source).then(|| step.path(source)),
+        leaves: Leaves::Replaced,
+    })
+}
+
+/// Whether a copy over there is one beside the file, with a date behind its name: `cp .env .env.$(date +%F)`. No program
+/// reads it.
+fn is_backup(source: &OsStr, place: &OsStr, step: &Step<'_>) -> bool {
+    let behind = place.as_encoded_bytes().strip_prefix(source.as_encoded_bytes());
+    let dated = |rest: &[u8]| match rest {
+        [b'.' | b'-' | b'_' | b'~', first, ..] => first.is_ascii_digit() || *first == UNKNOWN,
+        _ => false,
+    };
+    step.host.is_some() && step.name() == "cp" && behind.is_some_and(dated)
 }
 
 /// Whether files may go into it: it is written as a directory, or its name has no ending.

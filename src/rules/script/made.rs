@@ -21,16 +21,21 @@ impl Reader<'_, '_> {
             }
             let is_output =
                 |redirection: &&Redirection| redirection.kind.writes() && is_stdout(&redirection.descriptor);
-            let directory = || self.directory(&simple.directory);
+            let directories = || self.directories(&simple.directory);
             if let Some(file) = simple.redirections.iter().rfind(is_output) {
                 // Of something compound, all that it encloses writes there.
                 let is_compound = simple.words.is_empty() && simple.assignments.is_empty();
                 let printed = if is_compound { Printed::hidden() } else { self.said(simple) };
-                made.push((directory().join(self.word(&file.target)), Rc::new(printed)));
+                let printed = Rc::new(printed);
+                let name = self.word(&file.target);
+                made.extend(directories().into_iter().map(|place| (place.join(&name), Rc::clone(&printed))));
             } else if simple.words.first().and_then(|word| word.known()) == Some(b"tee") {
                 let printed = Rc::new(self.input(simple));
                 let files = simple.words[1..].iter().filter(|word| !word.head().starts_with(b"-"));
-                made.extend(files.map(|file| (directory().join(self.word(file)), Rc::clone(&printed))));
+                let names: Vec<_> = files.map(|file| self.word(file)).collect();
+                for place in directories() {
+                    made.extend(names.iter().map(|name| (place.join(name), Rc::clone(&printed))));
+                }
             }
         }
         // What was asked for on the way did not know of these files.

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use super::{Env, Reader};
+use super::{Env, Reader, is_one_word};
 use crate::rules::book::Book;
 use crate::rules::step::{Step, is_known};
-use crate::shell::{self, Directory, Script, Sourced, Surroundings, Word};
+use crate::shell::{self, Directory, Part, Script, Sourced, Surroundings, Word};
 
 /// Reads a script, and what it reads in where that is a file of this machine.
 pub(super) fn parsed(
@@ -15,12 +15,14 @@ pub(super) fn parsed(
     around: &Step<'_>,
     (book, env): (&Book, Env<'_>),
 ) -> Script {
-    if !reads_in(text) {
-        return shell::parse_in(text, surroundings);
-    }
     let nothing = Script::default();
     let reader = Reader::new(&nothing, around, env);
-    shell::parse_reading(text, surroundings, &|directory, file| reader.sourced(directory, file, book))
+    let names = |directory: &Directory, word: &Word| reader.names(directory, word, book);
+    if reads_in(text) {
+        let reads = |directory: &Directory, file: &Word| reader.sourced(directory, file, book);
+        return shell::parse_seeing(text, surroundings, &reads, &names);
+    }
+    shell::parse_seeing(text, surroundings, &|_, _| Sourced::Unseen, &names)
 }
 
 /// Whether a script may read a file in; most do not, and no test for a file need be made for them.
@@ -31,6 +33,29 @@ fn reads_in(text: &[u8]) -> bool {
 }
 
 impl Reader<'_, '_> {
+    /// The files that a word with a pattern in it stands for, where they are files of this machine.
+    fn names(&self, directory: &Directory, word: &Word, book: &Book) -> Option<Vec<Vec<u8>>> {
+        let directory = self.directory(directory);
+        if self.around.host.is_some() || self.around.inside || !is_known(directory.as_os_str()) {
+            return None;
+        }
+        let mut pattern = Vec::new();
+        for part in word.parts() {
+            match part {
+                Part::Known(text) => literal(text, &mut pattern),
+                Part::Variable { name, splits } => {
+                    let value = self.value(name).filter(|value| !splits || is_one_word(value))?;
+                    literal(&value, &mut pattern);
+                }
+                // Braces that are too much, and patterns that not every shell knows.
+                Part::Pattern(text) if text.iter().any(|byte| b"{(".contains(byte)) => return None,
+                Part::Pattern(text) => pattern.extend_from_slice(text),
+                Part::Unknown { .. } | Part::Output { .. } | Part::Stream(_) => return None,
+            }
+        }
+        book.named(&directory, &pattern)
+    }
+
     /// What stands in it. A name without a slash is looked for on PATH, and then in the directory (bash(1), `source`).
     fn sourced(&self, directory: &Directory, file: &Word, book: &Book) -> Sourced {
         let word = self.word(file);
@@ -51,5 +76,13 @@ impl Reader<'_, '_> {
             }
         }
         Sourced::Missing
+    }
+}
+
+/// Text that stands for itself in a pattern.
+fn literal(text: &[u8], pattern: &mut Vec<u8>) {
+    for byte in text {
+        pattern.extend(Some(b'\\').filter(|_| b"*?[]\\".contains(byte)));
+        pattern.push(*byte);
     }
 }

@@ -30,8 +30,7 @@ const PROTECTS: [&str; 3] = ["P ", "P_", "protect "];
 
 /// `rsync -a --delete DIR/ HOST:DIR`: what stands there and not here goes.
 pub(super) fn deleted(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Vec<Sent> {
-    let deletes = around.name() == "rsync" && DELETES.iter().any(|option| line.is_on(option));
-    if !deletes || !(is_whole(line) || line.is_on("-d|--dirs")) {
+    if !deletes(line, around) {
         return Vec::new();
     }
     let mut kept = kept(line);
@@ -40,6 +39,12 @@ pub(super) fn deleted(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to
     }
     let places = sources.iter().map(|source| below(to, source, true));
     places.map(|place| Sent::Others { place, kept: kept.clone() }).collect()
+}
+
+/// Whether it takes away what is not here.
+pub(super) fn deletes(line: &Line<'_>, around: &Step<'_>) -> bool {
+    let says_so = around.name() == "rsync" && DELETES.iter().any(|option| line.is_on(option));
+    says_so && (is_whole(line) || line.is_on("-d|--dirs"))
 }
 
 /// `rsync --remove-source-files HOST:FILE .`

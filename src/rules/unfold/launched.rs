@@ -13,7 +13,7 @@ use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Level, Line};
 use crate::rules::set::Set;
 use crate::rules::sops;
-use crate::rules::step::{LONGEST_PATH, Step, called, name_of};
+use crate::rules::step::{LONGEST_PATH, Step, UNKNOWN, called, name_of};
 use crate::rules::transfer;
 use crate::rules::words::Words;
 use crate::rules::xargs::by_xargs;
@@ -58,12 +58,15 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     if launcher.copies {
         return Inner::Commands(transfer::copied(line, &around, book));
     }
-    if launcher.reads {
+    if launcher.reads && text.is_none() {
         return read(around);
     }
     let mut words = args.from(line.places.get(launcher.skip).copied().unwrap_or(args.len()));
     if launcher.behind_dashes && text.is_none() {
-        let Some(dashes) = args.iter().position(|word| word == "--") else { return Inner::Nothing };
+        let dashes = args.iter().position(|word| word == "--" || launcher.behind.has(&word.to_string_lossy()));
+        let Some(dashes) = dashes else {
+            return if launcher.shell_alone { read(around) } else { Inner::Nothing };
+        };
         words = args.from(dashes + 1);
     }
     around.env = environment(launcher, line, around.env);
@@ -77,6 +80,10 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
             }
             let gone = line.values("-u|--unset").map(|name| (name.to_owned(), None));
             around.env = around.env.and_some(gone.collect());
+        }
+        // `env $(cat .env | xargs) PROGRAM`: assignments that only run time knows.
+        while words.len() > 1 && words[0].as_encoded_bytes() == [UNKNOWN] {
+            words = words.from(1);
         }
         let own: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
         words = words.from(own.len());
@@ -94,6 +101,9 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
             script.extend_from_slice(shell_quote(word.as_encoded_bytes()).as_bytes());
         }
         return Inner::Script(Text::Made(script), Words::default(), Box::new(around));
+    }
+    if words.is_empty() && (launcher.shell_alone || line.is_any_on(&launcher.shell_with)) {
+        return read(around);
     }
     if launcher.program.has("xargs") {
         return Inner::Commands(by_xargs(&words, line, &around));
@@ -155,18 +165,21 @@ fn behind<'a>(word: &str, words: Words<'a>) -> Words<'a> {
 }
 
 pub(super) fn command<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher) -> Inner<'a> {
-    let Some((program, args)) = words.split() else { return Inner::Nothing };
+    let Some((program, mut args)) = words.split() else { return Inner::Nothing };
     let mut name = name_of(program);
     if launcher.versions {
         name = without_version(&name);
+        // `nix run nixpkgs#sops -- …`
+        args = behind("--", args);
     }
     Inner::Command(Box::new(Step { name, called: called(program), args, ..around }))
 }
 
-/// `wrangler` of `wrangler@4`.
+/// `wrangler` of `wrangler@4`, and of `nixpkgs#wrangler`.
 fn without_version(name: &OsStr) -> OsString {
     let text = name.to_string_lossy();
-    let name = text.split_once('@').map_or(&*text, |(name, _)| if name.is_empty() { &*text } else { name });
+    let text = text.rsplit_once('#').map_or(&*text, |(_, name)| name);
+    let name = text.split_once('@').map_or(text, |(name, _)| if name.is_empty() { text } else { name });
     name.into()
 }
 

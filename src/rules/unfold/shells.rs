@@ -5,8 +5,11 @@ use std::ffi::OsString;
 use std::rc::Rc;
 
 use super::{Inner, Text};
-use crate::rules::step::{STDIN, Step};
+use crate::rules::step::{STDIN, Step, UNKNOWN};
 use crate::rules::words::Words;
+
+/// What a shell calls its standard input.
+const INPUTS: [&str; 3] = [STDIN, "/dev/fd/0", "/proc/self/fd/0"];
 
 /// `sh -c SCRIPT`, `bash -lc SCRIPT`, `bash -s <<EOF`.
 pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
@@ -14,6 +17,11 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
     let mut at = 0;
     while let Some(word) = step.args.get(at) {
         let bytes = word.as_encoded_bytes();
+        if bytes == b"-" {
+            // As `--` (POSIX, `sh`).
+            at += 1;
+            break;
+        }
         if bytes.len() < 2 || !(bytes[0] == b'-' || bytes[0] == b'+') {
             break;
         }
@@ -34,7 +42,9 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
         // `-o pipefail`: the name of an option comes behind.
         at += usize::from(bytes.ends_with(b"o") || bytes.ends_with(b"O"));
     }
-    let reads_input = step.args.get(at).is_none() || step.args[..at].iter().any(|word| is_letter(word, b's'));
+    let is_input = |word: &OsString| INPUTS.iter().any(|input| word == input);
+    let reads_input =
+        step.args.get(at).is_none_or(is_input) || step.args[..at].iter().any(|word| is_letter(word, b's'));
     match (step.args.get(at), &step.input) {
         (Some(_), _) if wants_script => {
             // Which shell's name stands for `$0` where none is given makes no difference.
@@ -49,7 +59,52 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
             Inner::Script(Text::Read(Rc::clone(input)), Words::default(), Box::new(step.clone()))
         }
         (_, None) if reads_input && is_fed(step) => Inner::Unread,
+        (Some(file), _) if !reads_input => in_file(file, step, step.args.from(at)),
         _ => Inner::Nothing,
+    }
+}
+
+/// A script that is called by its own name (`./x.sh`), where the line has made it.
+pub(super) fn called<'a>(step: &Step<'a>) -> Inner<'a> {
+    let is_path = !step.made.is_empty() && step.called.as_encoded_bytes().contains(&b'/');
+    if !is_path {
+        return Inner::Nothing;
+    }
+    // What another interpreter reads is no script of a shell.
+    let is_other = |text: &Rc<[u8]>| {
+        let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        first.starts_with(b"#!") && !first.trim_ascii_end().ends_with(b"sh")
+    };
+    let path = step.path(&step.called);
+    let made = step.made.iter().find(|(made, _)| *made == path);
+    if made.and_then(|(_, printed)| printed.text.as_ref()).is_some_and(is_other) {
+        return Inner::Nothing;
+    }
+    let parameters = [step.called.clone()].into_iter().chain(step.args.iter().cloned()).collect();
+    in_file(&step.called, step, parameters)
+}
+
+/// A script in a file that the line itself makes, or out of a pipe of its own (`bash <(…)`). What stands in other files
+/// nobody looks at: they run programs of their own, each of which is asked by itself.
+pub(super) fn in_file<'a>(file: &OsString, step: &Step<'a>, parameters: Words<'a>) -> Inner<'a> {
+    let printed = if file.as_encoded_bytes() == [UNKNOWN] {
+        Some(&step.within)
+    } else {
+        let path = step.path(file);
+        step.made.iter().find(|(made, _)| *made == path).map(|(_, printed)| printed)
+    };
+    let Some(printed) = printed else { return Inner::Nothing };
+    match &printed.text {
+        Some(text) => {
+            // What it reads in files as well nobody has read.
+            let mut around = step.clone();
+            around.input_hidden |= printed.hidden || !printed.files.is_empty();
+            // It cannot make itself again.
+            around.made = Rc::new(step.made.iter().filter(|(_, other)| !Rc::ptr_eq(other, printed)).cloned().collect());
+            Inner::Script(Text::Made(text.to_vec()), parameters, Box::new(around))
+        }
+        None if printed.hidden => Inner::Unread,
+        None => Inner::Nothing,
     }
 }
 

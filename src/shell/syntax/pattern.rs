@@ -16,7 +16,7 @@ pub(super) fn fold(pieces: Raw) -> Raw {
             Some(&(start, end)) if at >= start => {
                 inner.push(piece);
                 if at == end {
-                    folded.push(Piece::Pattern(plain(std::mem::take(&mut inner))));
+                    folded.push(group(std::mem::take(&mut inner)));
                     groups.next();
                 }
             }
@@ -25,6 +25,14 @@ pub(super) fn fold(pieces: Raw) -> Raw {
     }
     folded.append(&mut inner);
     folded.into_iter().map(special).collect()
+}
+
+/// A list in braces, where nothing but that is to be seen; else a pattern.
+fn group(inner: Raw) -> Piece {
+    let opens = matches!(inner.first(), Some(Piece::Special(b'{')));
+    let closes = matches!(inner.last(), Some(Piece::Special(b'}')));
+    let has_brackets = inner.iter().any(|piece| matches!(piece, Piece::Special(b'[' | b']')));
+    if opens && closes && !has_brackets { Piece::Braces(inner) } else { Piece::Pattern(plain(inner)) }
 }
 
 /// Makes all special characters text.

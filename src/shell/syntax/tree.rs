@@ -99,8 +99,10 @@ pub(crate) enum Piece {
     },
     /// A character that may be special in a pattern or in braces: it is, if it is left after `pattern::fold`.
     Special(u8),
-    /// A pattern or a list in braces.
+    /// A pattern, or a list in braces that is too tangled to be one.
     Pattern(Vec<Self>),
+    /// A list or a range in braces, the braces with it.
+    Braces(Vec<Self>),
     /// `~` or `~NAME` at a place where it is a home directory.
     Home(Vec<u8>),
     Parameter(Box<Parameter>),

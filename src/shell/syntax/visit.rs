@@ -62,7 +62,7 @@ fn visit_word(word: &Raw, see: &mut dyn FnMut(Node<'_>)) {
         see(Node::Piece(piece));
         match piece {
             Piece::Text { .. } | Piece::Special(_) | Piece::Home(_) | Piece::Opaque => {}
-            Piece::Pattern(inner) | Piece::Arithmetic(inner) => visit_word(inner, see),
+            Piece::Pattern(inner) | Piece::Braces(inner) | Piece::Arithmetic(inner) => visit_word(inner, see),
             Piece::Substitution { list, .. } | Piece::Process { list, .. } => visit(list, see),
             Piece::Array(words) => words.iter().for_each(|word| visit_word(word, see)),
             Piece::Parameter(parameter) => match &parameter.operation {

@@ -72,18 +72,23 @@ fn what_is_substituted_runs_too() {
 }
 
 #[test]
-fn patterns_and_lists_in_braces_are_marked() {
+fn patterns_are_marked_and_lists_in_braces_are_words() {
     all(&[
         ("a *.env b?c", "a «*».env b«?»c"),
         ("a '*' \\* \"*\"", "a * * *"),
         ("a [ab].env", "a «[ab]».env"),
         ("[ -f a ] && b", "[ -f a ] ; b"),
         ("a [b b] []", "a [b b] []"),
-        ("a x.{env,bak}", "a x.«{env,bak}»"),
-        ("a {1..3} {a} {} {a,b", "a «{1..3}» {a} {} {a,b"),
-        ("a {a,{b,c}}d", "a «{a,{b,c}}»d"),
+        ("a x.{env,bak}", "a x.env x.bak"),
+        ("a {1..3} {a} {} {a,b", "a 1 2 3 {a} {} {a,b"),
+        ("a {a,{b,c}}d", "a ad bd cd"),
+        ("a F{,.bak} F{.bak,}", "a F F.bak F.bak F"),
+        ("a {09..11} {a..c} {3..1} {1..9..4} {a..} {1..$n}", "a 09 10 11 a b c 3 2 1 1 5 9 {a..} ?…"),
+        ("a {a,b}{1,2} {,x} {a{b} {x,*.y}", "a a1 a2 b1 b2 x {a{b} x «*».y"),
+        ("a {1..9999}", "a «{1..9999}»"),
+        ("x={a,b} a \"{a,b}\" > f{1,2}", "x={a,b} a {a,b} >f{1,2}"),
         ("a '{a,b}' \\{a,b}", "a {a,b} {a,b}"),
-        ("a {$(b),c}", "b ; a ?…"),
+        ("a {$(b),c}", "b ; a ?… c"),
         ("a @(b|c).env !(d)", "a «@(b|c)».env «!(d)»"),
         ("find . -exec a {} \\; -o b {} +", "find . -exec a {} ; -o b {} +"),
         ("a x,y", "a x,y"),

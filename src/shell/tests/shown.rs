@@ -24,6 +24,13 @@ fn simple(at: usize, command: &Simple) -> String {
     match &command.directory {
         Directory::Start => {}
         Directory::Moved(to) => all.push(format!("@{}", word(to))),
+        Directory::Either(places) => {
+            let shown = places.iter().map(|place| match place {
+                Directory::Moved(to) => word(to),
+                _ => ".".to_owned(),
+            });
+            all.push(format!("@{}", shown.collect::<Vec<_>>().join("|")));
+        }
         Directory::Unknown => all.push("@?".to_owned()),
     }
     match command.input {

@@ -79,7 +79,8 @@ fn what_was_assigned_is_substituted() {
 fn surroundings_are_known_from_the_start() {
     let variables = [("HOME", "/h"), ("F", "a b")].map(|(name, value)| (name.into(), value.into()));
     let parameters = Some(["sh", "x.env", "y z"].map(Into::into).to_vec());
-    let surroundings = Surroundings { variables: variables.into(), parameters, unknown: Some(b'#') };
+    let surroundings =
+        Surroundings { variables: variables.into(), parameters, unknown: Some(b'#'), ..Surroundings::default() };
     let table = [
         ("c ~/x \"$HOME\" $F \"$F\"", "c /h/x /h a b a·b"),
         ("c \"$1\" $2 \"$3\" $0", "c x.env y z '' sh"),

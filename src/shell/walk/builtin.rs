@@ -66,6 +66,12 @@ pub(super) fn keeps_assignments(words: &[Word]) -> bool {
     words[0].known().is_none_or(|name| SPECIAL.contains(&name))
 }
 
+/// It is presumed to work, as a `cd` is: `mkdir -p x && cd x && …`.
+fn presumed(state: State) -> Flow {
+    let failure = State { improbable: true, ..state.clone() };
+    Flow { success: state, failure }
+}
+
 impl Walker<'_> {
     /// The function of the script that these words call, and the place of its name among them.
     pub(super) fn function_called(&self, words: &[Word]) -> Option<(Vec<u8>, usize)> {
@@ -94,6 +100,7 @@ impl Walker<'_> {
                 }
                 state.reachable = false;
             }
+            b"mkdir" => return presumed(state),
             b"exec" if arguments.is_empty() => state.read_from(input),
             b"exec" => state.reachable = false,
             b"set" => {

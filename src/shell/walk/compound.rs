@@ -68,7 +68,10 @@ impl Walker<'_> {
         effects.apply(&mut state);
         let flow = self.list(condition, state.clone());
         let (enters, leaves) = if until { (flow.failure, flow.success) } else { (flow.success, flow.failure) };
-        self.list(body, enters);
+        let rounds = if until { vec![enters] } else { self.rounds(condition, body, enters) };
+        for round in rounds {
+            self.list(body, round);
+        }
         Flow::both(leaves.join(state))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Walker;
 use super::fields::length;
+use super::join::one_of;
 use super::state::State;
 use crate::shell::script::Directory;
 use crate::shell::word::{Part, Word};
@@ -15,6 +16,11 @@ const LONGEST: usize = 4096;
 impl Walker<'_> {
     /// The directory after `cd` with these operands (options and all).
     pub(super) fn changed(&mut self, operands: &[Word], state: &State) -> Directory {
+        if let Directory::Either(places) = &state.directory {
+            let from = |place: &Directory| State { directory: place.clone(), log: None, ..state.clone() };
+            let to: Vec<Directory> = places.iter().map(|place| self.changed(operands, &from(place))).collect();
+            return one_of(&to);
+        }
         let options = operands
             .iter()
             .take_while(|word| matches!(word.known(), Some(b"-L" | b"-P" | b"-e" | b"-@" | b"-Pe")))
@@ -36,7 +42,7 @@ impl Walker<'_> {
         let from = match (&state.directory, to.head()) {
             (_, [b'/', ..]) => Word::default(),
             (_, []) if to.parts().first().is_some_and(is_home) => Word::default(),
-            (Directory::Unknown, _) => return Directory::Unknown,
+            (Directory::Unknown | Directory::Either(_), _) => return Directory::Unknown,
             (_, [b'-'] | [b'-' | b'+', b'0'..=b'9', ..]) if to.known().is_some() => return Directory::Unknown,
             (_, head) if head.is_empty() || (searched && !head.starts_with(b"./") && !head.starts_with(b"../")) => {
                 return Directory::Unknown;

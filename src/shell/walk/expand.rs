@@ -1,19 +1,45 @@
 //! Expansion of words. What they substitute is walked on the way.
 #![forbid(unsafe_code)]
 
-use super::Walker;
 use super::fields::Fields;
 use super::state::State;
+use super::{Walker, braces};
 use crate::shell::script::{Input, Span};
 use crate::shell::syntax::tree::{List, Piece, Raw};
 use crate::shell::word::{Part, Word};
+
+/// So many patterns of one script are looked up.
+const MOST_ASKED: usize = 64;
 
 impl Walker<'_> {
     /// The words that a word becomes.
     pub(super) fn fields(&mut self, raw: &Raw, state: &mut State) -> Vec<Word> {
         let mut fields = Fields::default();
-        self.pieces(raw, state, &mut fields);
-        fields.words()
+        match braces::expanded(raw) {
+            Some(words) => self.each_of(&words, state, &mut fields),
+            None => self.pieces(raw, state, &mut fields),
+        }
+        self.named(fields.words(), state)
+    }
+
+    /// Words with the names of files in place of the patterns that stand for them. A pattern that fits none stands for
+    /// itself, and stays one: the script may make such a file.
+    fn named(&mut self, words: Vec<Word>, state: &State) -> Vec<Word> {
+        let is_pattern = |word: &Word| word.parts().iter().any(|part| matches!(part, Part::Pattern(_)));
+        if self.quiet || !words.iter().any(is_pattern) {
+            return words;
+        }
+        let mut all = Vec::with_capacity(words.len());
+        for word in words {
+            let asks = is_pattern(&word) && self.asked < MOST_ASKED;
+            self.asked += usize::from(asks);
+            let found = if asks { (self.names)(&state.directory, &word) } else { None };
+            match found.filter(|names| !names.is_empty() && self.charge(names.iter().map(Vec::len).sum())) {
+                Some(names) => all.extend(names.iter().map(|name| Word::literal(name))),
+                None => all.push(word),
+            }
+        }
+        all
     }
 
     /// A word where nothing is split and nothing is a file name.
@@ -38,11 +64,11 @@ impl Walker<'_> {
         pieces.iter().for_each(|piece| self.piece(piece, state, into));
     }
 
-    fn piece(&mut self, piece: &Piece, state: &mut State, into: &mut Fields) {
+    pub(super) fn piece(&mut self, piece: &Piece, state: &mut State, into: &mut Fields) {
         match piece {
             Piece::Text { text, .. } => into.push(Part::Known(text.clone())),
             Piece::Special(byte) => into.push(Part::Known(vec![*byte])),
-            Piece::Pattern(inner) => {
+            Piece::Pattern(inner) | Piece::Braces(inner) => {
                 let word = self.single(inner, state);
                 match word.known() {
                     Some(text) if into.single => into.push(Part::Known(text.to_vec())),

@@ -70,6 +70,16 @@ impl Fields {
         value.parts().iter().for_each(|part| self.push(part.clone()));
     }
 
+    /// Words that were put together by themselves.
+    pub(super) fn put(&mut self, words: &[Word]) {
+        for (at, word) in words.iter().enumerate() {
+            if at > 0 {
+                self.next_word();
+            }
+            self.word_as_it_is(word);
+        }
+    }
+
     /// `"$@"` where there is nothing.
     pub(super) fn no_word(&mut self) {
         self.vanishes = true;

@@ -19,7 +19,7 @@ impl State {
             (true, false) => other.directory,
             (false, true) => self.directory,
             _ if self.directory == other.directory => self.directory,
-            _ => Directory::Unknown,
+            _ => one_of(&[self.directory, other.directory]),
         };
         Self {
             variables: common(self.variables, &other.variables),
@@ -36,6 +36,28 @@ impl State {
             improbable: self.improbable && other.improbable,
             log: self.log,
         }
+    }
+}
+
+/// More places than these are any.
+const MOST_PLACES: usize = 4;
+
+/// One of these directories.
+pub(super) fn one_of(places: &[Directory]) -> Directory {
+    let mut all: Vec<Directory> = Vec::new();
+    for place in places {
+        let each = match place {
+            Directory::Either(each) => each,
+            Directory::Unknown => return Directory::Unknown,
+            place => std::slice::from_ref(place),
+        };
+        let new = each.iter().filter(|place| !all.contains(place)).cloned().collect::<Vec<_>>();
+        all.extend(new);
+    }
+    match all.len() {
+        1 => all.remove(0),
+        2..=MOST_PLACES => Directory::Either(all.into()),
+        _ => Directory::Unknown,
     }
 }
 

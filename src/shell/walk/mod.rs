@@ -5,6 +5,7 @@
 
 mod alias;
 mod assign;
+mod braces;
 mod builtin;
 mod compound;
 mod declare;
@@ -14,6 +15,7 @@ mod expand;
 mod fields;
 mod function;
 mod join;
+mod lines;
 mod parameter;
 mod redirect;
 mod set;
@@ -30,7 +32,7 @@ use self::function::{Call, Function};
 use self::source::Read;
 use self::state::{Flow, State};
 use self::trap::Trap;
-use super::script::{Input, Reads, Script, Simple, Span, Surroundings};
+use super::script::{Input, Names, Reads, Script, Simple, Span, Surroundings};
 use super::syntax::tree::{Body, Command, Item, Link, List, Pipeline};
 
 /// How many bytes of variables' values may be put into words. Beyond it a variable is unknown, so that a script cannot
@@ -44,6 +46,9 @@ const REPEATED: usize = 64 * 1024;
 pub(super) struct Walker<'a> {
     surroundings: &'a Surroundings,
     reads: Reads<'a>,
+    names: Names<'a>,
+    /// How often it was asked which files a pattern stands for.
+    asked: usize,
     /// What was read in.
     read: Read,
     commands: Vec<Simple>,
@@ -70,10 +75,17 @@ pub(super) struct Walker<'a> {
 }
 
 /// All commands of a tree.
-pub(super) fn walk(tree: &List, complete: bool, surroundings: &Surroundings, reads: Reads<'_>) -> Script {
+pub(super) fn walk(
+    tree: &List,
+    complete: bool,
+    surroundings: &Surroundings,
+    (reads, names): (Reads<'_>, Names<'_>),
+) -> Script {
     let mut walker = Walker {
         surroundings,
         reads,
+        names,
+        asked: 0,
         read: Read::default(),
         commands: Vec::new(),
         complete,

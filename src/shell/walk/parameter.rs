@@ -4,6 +4,7 @@
 use super::Walker;
 use super::fields::{Fields, length};
 use super::state::{Parameters, Standing, State};
+use crate::shell::environment::Value;
 use crate::shell::script::Directory;
 use crate::shell::syntax::tree::{Operation, Parameter, Piece, Raw, literal};
 use crate::shell::word::{Part, Word};
@@ -47,16 +48,23 @@ impl Walker<'_> {
             Operation::Otherwise { sign, colon, word } => {
                 let otherwise = self.single(word, state);
                 let value = self.value(name, state);
-                let known = value.known().map(|text| !text.is_empty() || !colon);
+                let known = if self.is_unset(name, state) {
+                    Some(false)
+                } else {
+                    value.known().map(|text| !text.is_empty() || !colon)
+                };
                 // A value that is not empty is set; one that is empty and set is told from an unset one by nobody here.
                 match (sign, known) {
                     (b'+', Some(true)) => into.value(&otherwise, splits),
                     (b'-' | b'=' | b'?', Some(true)) => into.value(&value, splits),
                     (b'-' | b'=', Some(false)) => into.value(&otherwise, splits),
+                    (b'+', Some(false)) => into.value(&Word::default(), splits),
                     _ => into.push(Part::Unknown { splits }),
                 }
-                if *sign == b'=' && known != Some(true) {
-                    state.forget(name);
+                match (sign, known) {
+                    (b'=', Some(false)) => state.set(name, otherwise),
+                    (b'=', None) => state.forget(name),
+                    _ => {}
                 }
             }
             Operation::Strip { suffix, word } => {
@@ -75,6 +83,15 @@ impl Walker<'_> {
                 self.other(word, state);
                 into.push(Part::Unknown { splits });
             }
+        }
+    }
+
+    /// Whether nobody has set it, or it was taken away.
+    fn is_unset(&self, name: &[u8], state: &State) -> bool {
+        match state.variables.get(name).map(|variable| &variable.value) {
+            Some(Value::Unset) => true,
+            Some(Value::Text(_) | Value::List(_)) => false,
+            None | Some(Value::AsFound) => !state.others_unknown && self.surroundings.unset.contains(name),
         }
     }
 
@@ -164,7 +181,7 @@ impl Walker<'_> {
         let start = || Word { parts: vec![self.surroundings.variable(b"PWD")] }.tidy();
         match &state.directory {
             Directory::Start => start(),
-            Directory::Unknown => Word::unknown(),
+            Directory::Unknown | Directory::Either(_) => Word::unknown(),
             Directory::Moved(to) if to.head().starts_with(b"/") || to.head().is_empty() => Word::clone(to),
             Directory::Moved(to) => {
                 let mut word = start();

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::store::door::shown;
 use crate::store::{Blocker, LeaseState, LeaseView, Owner};
-use crate::terms::{FencingToken, GrantId, Resource, SessionId};
+use crate::terms::{FencingToken, GrantId, Issue, Resource, SessionId};
 
 use super::words::{Facts, HeldBy};
 
@@ -50,6 +50,7 @@ pub(super) fn seen(resource: &Resource, grant: GrantId, facts: &Facts) -> LeaseV
         live: facts.live,
         pid: Some(facts.owner.pid),
         operation: shown(&facts.owner.operation),
+        issue: Issue::of(&facts.owner.operation),
         acquired_at: facts.since,
         renewed_at: facts.since,
         files: facts.files.clone(),
@@ -71,6 +72,7 @@ pub(super) fn nobody(resource: &Resource) -> LeaseView {
         host_id: String::new(),
         pid: None,
         operation: String::new(),
+        issue: None,
         state: LeaseState::Held,
         explicit: false,
         takeable: false,

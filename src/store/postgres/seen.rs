@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use crate::store::door::shown;
+use crate::store::view::issue_of;
 use crate::store::{Ended, FileRecord, LeaseState, LeaseView, PastLease, StoreError, StoredReceipt};
 use crate::terms::{Digest, FencingToken, GrantId, Scope, SessionId};
 
@@ -24,6 +25,9 @@ pub(super) struct Seen {
     host_id: String,
     pid: Option<i64>,
     operation: String,
+    /// A schema of before does not say it.
+    #[serde(default)]
+    issue: Option<String>,
     state: LeaseState,
     explicit: bool,
     takeable: bool,
@@ -56,6 +60,7 @@ impl Seen {
             live: live(self.live_device, self.live_inode),
             host_id: self.host_id,
             pid: self.pid.and_then(|pid| u32::try_from(pid).ok()),
+            issue: issue_of(self.issue.as_deref(), &self.operation),
             operation: shown(&self.operation),
             state: self.state,
             explicit: self.explicit,

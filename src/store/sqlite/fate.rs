@@ -89,6 +89,8 @@ mod tests {
             ttl_ms: 1_000,
             hold_ttl_ms: None,
             hold_operation: None,
+            issue: None,
+            hold_issue: None,
             bad: None,
             may_run_on: None,
             boot: "this".to_owned(),

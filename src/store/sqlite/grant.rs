@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 
 use crate::store::{Claim, Ended, Request};
-use crate::terms::Resource;
+use crate::terms::{Issue, Resource};
 
 use super::debt::{self, Debt};
 use super::fate::Fate;
@@ -23,8 +23,17 @@ pub(super) struct Inherited {
     pub(super) debts: Vec<Debt>,
     /// It is not taken over without a person's word.
     pub(super) ask: bool,
-    /// The explicit hold to hand back to: its TTL and operation.
-    pub(super) hold: Option<(i64, String)>,
+    /// The explicit hold to hand back to.
+    pub(super) hold: Option<Hold>,
+    /// The issue that it is for, unless another one is named.
+    pub(super) issue: Option<String>,
+}
+
+/// An explicit hold that a command adopts.
+pub(super) struct Hold {
+    ttl_ms: i64,
+    operation: String,
+    issue: Option<String>,
 }
 
 /// Ends the predecessor's row and says what the successor has from it.
@@ -45,11 +54,10 @@ pub(super) fn succeed(
             end(connection, row, ended, &format!("{before}adopted by its session"), Word::Successor, now)?;
             let hold = match request.claim {
                 Claim::Explicit | Claim::Steal => None,
-                Claim::Command | Claim::Restore if row.explicit => Some((row.ttl_ms, row.operation.clone())),
-                Claim::Command | Claim::Restore => row.hold_ttl_ms.zip(row.hold_operation.clone()),
+                Claim::Command | Claim::Restore => hold_of(row),
             };
             let debts = if row.takeable { Vec::new() } else { debt::kept_by_own(row)? };
-            Ok(Inherited { adopted: true, debts, ask: row.ask, hold })
+            Ok(Inherited { adopted: true, debts, ask: row.ask, hold, issue: row.own_issue() })
         }
         Fate::Take => {
             end(connection, row, Ended::Failed, &format!("{before}taken by {who}"), Word::Successor, now)?;
@@ -68,12 +76,23 @@ pub(super) fn succeed(
                 false => (Ended::Expired, "reclaimed"),
             };
             end(connection, row, ended, &format!("{before}{how} by {who}"), Word::Successor, now)?;
-            Ok(Inherited { debts: debt::left_by(row)?, ..Inherited::default() })
+            let issue = if own { row.own_issue() } else { None };
+            Ok(Inherited { debts: debt::left_by(row)?, issue, ..Inherited::default() })
         }
         Fate::Ours | Fate::Adopt | Fate::Join | Fate::Blocks => {
             Err(Fault::Unreadable("a lease in the way was to be taken"))
         }
     }
+}
+
+/// The hold that this row is, or has adopted.
+fn hold_of(row: &Row) -> Option<Hold> {
+    let issue = row.own_issue();
+    if row.explicit {
+        return Some(Hold { ttl_ms: row.ttl_ms, operation: row.operation.clone(), issue });
+    }
+    let (ttl_ms, operation) = row.hold_ttl_ms.zip(row.hold_operation.clone())?;
+    Some(Hold { ttl_ms, operation, issue })
 }
 
 /// The next fencing token of a resource: above the last one, and above the wall clock, so that it grows even when the
@@ -100,14 +119,15 @@ pub(super) fn insert(
     let owner = &request.owner;
     let explicit = request.claim.is_explicit();
     let (device, inode) = live_columns(request.live);
-    let (hold_ttl, hold_operation) = inherited.hold.as_ref().map(|(ttl, operation)| (*ttl, operation.as_str())).unzip();
+    let hold = inherited.hold.as_ref();
+    let issue = Issue::of(&owner.operation).map(|issue| issue.to_string());
     connection
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
              rule, state, explicit, remote, ask, adopted, live_device, live_inode, files, debt, ttl_ms, hold_ttl_ms, \
-             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
+             hold_operation, hold_issue, issue, within_grant, boot, expires_ms, acquired_at, renewed_at) values (:scope, :name, :token, :grant, :key, \
              :session, :label, :host, :host_id, :pid, :operation, :rule, 'held', :explicit, :remote, :ask, :adopted, :device, \
-             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :within, :boot, :expires, :wall, :wall)",
+             :inode, :files, :debt, :ttl, :hold_ttl, :hold_operation, :hold_issue, :issue, :within, :boot, :expires, :wall, :wall)",
         )?
         .execute(rusqlite::named_params! {
             ":scope": resource.scope.0,
@@ -131,8 +151,10 @@ pub(super) fn insert(
             ":files": debt::text(&request.files)?,
             ":debt": debt::text(&inherited.debts)?,
             ":ttl": ms(request.ttl),
-            ":hold_ttl": hold_ttl,
-            ":hold_operation": hold_operation,
+            ":hold_ttl": hold.map(|hold| hold.ttl_ms),
+            ":hold_operation": hold.map(|hold| &hold.operation),
+            ":hold_issue": hold.and_then(|hold| hold.issue.as_ref()),
+            ":issue": issue.or_else(|| inherited.issue.clone()),
             ":within": request.within.map(|within| within.to_string()),
             ":boot": now.boot,
             ":expires": now.ms.saturating_add(ms(request.first_grant.min(request.ttl))),

@@ -236,9 +236,9 @@ pub(super) fn inherit(connection: &Connection, row: &Row, heir: &Join, now: &Now
         .prepare_cached(
             "insert into leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, \
              state, settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms, \
-             hold_operation, within_grant, boot, expires_ms, acquired_at, renewed_at, revoked, ask) select scope, name, token, ?2, \
+             hold_operation, hold_issue, issue, within_grant, boot, expires_ms, acquired_at, renewed_at, revoked, ask) select scope, name, token, ?2, \
              ?3, ?4, ?5, ?6, ?7, ?8, ?9, iif(?14 is null, 'held', 'remote'), ?14 is not null, ?18, remote, ?10, ?11, ?12, \
-             ?17, bad, may_run_on, ttl_ms, hold_ttl_ms, hold_operation, grant_id, ?15, \
+             ?17, bad, may_run_on, ttl_ms, hold_ttl_ms, hold_operation, hold_issue, issue, grant_id, ?15, \
              iif(?14 is null, expires_ms, ?16 + ttl_ms), ?13, ?13, revoked, ask from leases where id = ?1",
         )?
         .execute(rusqlite::params![

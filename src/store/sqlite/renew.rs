@@ -102,6 +102,10 @@ pub(super) fn renew(connection: &Connection, holding: &Holding, now: &Now) -> Re
         Ok(parts) => parts,
         Err(answer) => return Ok(answer),
     };
+    // Anybody has it who asks: a renew would promise what it does not keep. To hold it the session asks for it.
+    if matches!(holding, Holding::Session { .. }) && parts.iter().any(|part| part.row.takeable && !part.row.ask) {
+        return Ok(Renewal::Gone);
+    }
     let mut statement = connection.prepare_cached(
         "update leases set renewed_at = iif(?5, renewed_at, ?3), \
          expires_ms = case when expires_ms is null then null when state = 'kept' and boot = ?2 then max(expires_ms, ?4) \

@@ -5,8 +5,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 use uuid::Uuid;
 
 use crate::store::door::shown;
+use crate::store::view::issue_of;
 use crate::store::{FileRecord, LeaseState, LeaseView, Live};
-use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
+use crate::terms::{FencingToken, GrantId, Issue, Resource, ResourceName, Scope, SessionId};
 
 use super::fault::Fault;
 use super::ledger::{Now, span};
@@ -49,6 +50,8 @@ pub(super) struct Row {
     pub(super) ttl_ms: i64,
     pub(super) hold_ttl_ms: Option<i64>,
     pub(super) hold_operation: Option<String>,
+    pub(super) issue: Option<String>,
+    pub(super) hold_issue: Option<String>,
     pub(super) bad: Option<String>,
     pub(super) may_run_on: Option<String>,
     pub(super) boot: String,
@@ -61,7 +64,7 @@ pub(super) struct Row {
 /// The columns that [`read`] reads.
 pub(super) const COLUMNS: &str = "id, scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, \
      operation, state, explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, \
-     debt, ttl_ms, hold_ttl_ms, hold_operation, bad, may_run_on, boot, expires_ms, acquired_at, renewed_at, ended_at";
+     debt, ttl_ms, hold_ttl_ms, hold_operation, issue, hold_issue, bad, may_run_on, boot, expires_ms, acquired_at, renewed_at, ended_at";
 
 /// The live row of a resource.
 pub(super) fn live(connection: &Connection, resource: &Resource) -> Result<Option<Row>, Fault> {
@@ -131,6 +134,8 @@ pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
         ttl_ms: row.get("ttl_ms")?,
         hold_ttl_ms: row.get("hold_ttl_ms")?,
         hold_operation: row.get("hold_operation")?,
+        issue: row.get("issue")?,
+        hold_issue: row.get("hold_issue")?,
         bad: row.get("bad")?,
         may_run_on: row.get("may_run_on")?,
         boot: row.get("boot")?,
@@ -170,6 +175,17 @@ impl Row {
     /// Lingering must be counted from now: an earlier boot left the row.
     pub(super) fn lingers_since_boot(&self, now: &Now) -> bool {
         self.runs() && self.remote && self.expires_ms.is_some() && self.boot != now.boot
+    }
+
+    /// The issue that it is for.
+    pub(super) fn issue(&self) -> Option<Issue> {
+        issue_of(self.issue.as_deref(), &self.operation)
+    }
+
+    /// The issue of what its session holds by its own word: under a command that has adopted it, the hold's.
+    pub(super) fn own_issue(&self) -> Option<String> {
+        let hold = |operation: &String| issue_of(self.hold_issue.as_deref(), operation);
+        self.hold_operation.as_ref().map_or_else(|| self.issue(), hold).map(|issue| issue.to_string())
     }
 
     /// The files that it may have written.
@@ -237,6 +253,7 @@ impl Row {
             host: shown(&self.host),
             pid: self.pid,
             operation: shown(&self.operation),
+            issue: self.issue(),
             state: self.state(now),
             explicit: self.explicit,
             takeable: self.takeable,

@@ -191,7 +191,8 @@ fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault>
         .prepare_cached(
             "update leases set state = 'held', explicit = 1, settled = 1, takeable = 0, remote = 0, reason = null, \
              pid = null, live_device = null, live_inode = null, files = '[]', debt = ?6, ttl_ms = ?2, \
-             operation = coalesce(hold_operation, operation), hold_ttl_ms = null, hold_operation = null, boot = ?3, \
+             operation = coalesce(hold_operation, operation), issue = hold_issue, hold_ttl_ms = null, \
+             hold_operation = null, hold_issue = null, boot = ?3, \
              expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
         .execute((row.id, ttl, &now.boot, now.ms.saturating_add(ttl), now.wall, debt::text(&debt::to_others(row)?)?))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use locked::store::{Ended, Ending, HistoryFilter, Holding, LeaseState, Release, Renewal, Request};
+use locked::store::{Ended, Ending, HistoryFilter, Holding, LeaseState, Release, Renewal, Request, Store};
 
 use super::World;
 use crate::store::cast::{LIMIT, TTL, actor, bad, busy, granted, kept, release, resource, settle, settled, take};
@@ -129,6 +129,58 @@ pub(crate) fn a_takeable_lease_goes_to_anybody_at_once(world: &dyn World) {
     let (ended, note) = past_of(&mut *store, "a").swap_remove(0);
     assert_eq!(ended, Ended::Failed);
     assert!(note.contains("it failed") && note.contains("taken by") && note.contains("bob"), "{note}");
+}
+
+pub(crate) fn what_anybody_may_take_is_not_renewed_by_its_session(world: &dyn World) {
+    let (mut store, ana) = (world.store(), actor("ana"));
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    settled(&mut *store, &held, kept(true));
+    let before = store.leases(None, LIMIT).expect("answer")[0].expires_in;
+    assert_eq!(store.renew(&ana.holding(&["a"]), LIMIT).expect("answer"), Renewal::Gone);
+    assert_eq!(store.leases(None, LIMIT).expect("answer")[0].expires_in, before, "nothing was changed");
+    assert_eq!(granted(&mut *store, &ana.holds(&["a"])).adopted, [resource("a")]);
+    assert_eq!(store.renew(&ana.holding(&["a"]), LIMIT).expect("answer"), Renewal::Renewed(TTL));
+    // Where a person must be asked first nobody may take it.
+    let asking = Request { ask: vec![resource("b")], ..ana.asks(&["b"]) };
+    let held = take(&mut *store, &asking);
+    settled(&mut *store, &held, kept(true));
+    assert_eq!(store.renew(&ana.holding(&["b"]), LIMIT).expect("answer"), Renewal::Renewed(TTL));
+}
+
+/// Whatever goes on under the hold meanwhile, and however long the text is in which it was named.
+pub(crate) fn a_hold_is_for_its_issue_until_another_is_named(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob) = (actor("ana"), actor("bob"));
+    let named = |mut request: Request, operation: String| {
+        request.owner.operation = operation;
+        request
+    };
+    let of = |store: &mut dyn Store| {
+        let lease = store.leases(Some(&[resource("a")]), LIMIT).expect("answer").remove(0);
+        lease.issue.map(|issue| issue.to_string())
+    };
+    take(&mut *store, &named(ana.holds(&["a"]), format!("{} for acme/infra#3", "x".repeat(3_000))));
+    let third = Some("acme/infra#3".to_owned());
+    assert_eq!(of(&mut *store), third);
+    take(&mut *store, &ana.holds(&["a"]));
+    assert_eq!(of(&mut *store), third, "acquired again");
+    let held = take(&mut *store, &ana.asks(&["a"]));
+    assert_eq!(of(&mut *store), third, "under a command");
+    release(&mut *store, &held);
+    assert_eq!(of(&mut *store), third, "handed back");
+    let held = take(&mut *store, &named(ana.asks(&["a"]), "sops set x for acme/infra#9".to_owned()));
+    assert_eq!(of(&mut *store), Some("acme/infra#9".to_owned()), "a command has its own");
+    settled(&mut *store, &held, kept(false));
+    take(&mut *store, &ana.holds(&["a"]));
+    assert_eq!(of(&mut *store), third, "and the hold has its own");
+    world.pass(TTL);
+    take(&mut *store, &ana.holds(&["a"]));
+    assert_eq!(of(&mut *store), third, "run out, and taken up again");
+    take(&mut *store, &named(ana.holds(&["a"]), "locked acquire for git.acme.example/acme/infra#4".to_owned()));
+    assert_eq!(of(&mut *store), Some("git.acme.example/acme/infra#4".to_owned()), "another is named");
+    world.pass(TTL);
+    take(&mut *store, &bob.holds(&["a"]));
+    assert_eq!(of(&mut *store), None, "what another one held it for is not ours");
 }
 
 pub(crate) fn a_quarantine_stops_everybody_and_never_expires(world: &dyn World) {

@@ -8,7 +8,8 @@
 --
 -- INSERT, UPDATE and DELETE take part as the old tables did: who is second gets a unique violation (23505; HTTP 409).
 -- Two things are otherwise. INSERT … ON CONFLICT with a target is not for views (42P10): insert, and take 23505 for "held".
--- And a row of `locked` is read, not closed, from here (42501): its holder's short name is shown, never the whole.
+-- And a row of `locked` is read, not closed, from here (42501): its holder's short name is shown, never the whole. So is a
+-- row of the helper's own once a command of `locked` has left files under it that nobody has looked at: locked release does.
 
 begin;
 
@@ -16,7 +17,7 @@ select set_config('locked.by', current_user, true);
 
 @lends@
 
--- Who named itself here: the whole name is shown to the helper, which compares it.
+-- Who named itself here: the whole name is shown to the helper, which compares it, for what it has inserted alone.
 create table if not exists @schema@.old_holders (
   session uuid not null primary key,
   holder  text not null
@@ -32,6 +33,21 @@ $body$;
 create or replace function @schema@.old_session(holder text) returns uuid language sql immutable as $body$
   select case when holder ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then holder::uuid
               else md5('env-lock ' || holder)::uuid end
+$body$;
+
+-- What others see of who named itself: a UUID is a whole session, which is its own affair.
+create or replace function @schema@.old_label(holder text) returns text language sql immutable as $body$
+  select case when holder ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then 'env-lock' else left(holder, 200) end
+$body$;
+
+-- It was inserted here and rests with who did, under whatever commands of `locked` it went meanwhile.
+create or replace function @schema@.old_own(l @schema@.leases) returns boolean language sql stable as $body$
+  select @schema@.rests(l) and l.state <> 'quarantined' and case when l.explicit then l.rule else l.hold_rule end is not distinct from 'env-lock'
+$body$;
+
+-- A command of `locked` may have left it plaintext, or bad: only `locked` can look.
+create or replace function @schema@.old_unproven(l @schema@.leases) returns boolean language sql stable as $body$
+  select l.files <> '[]' or exists (select 1 from jsonb_array_elements(l.debt) d where @schema@.is_own(d) and d -> 'files' <> '[]')
 $body$;
 
 -- The repository of a row of the rotation log: what is missing before it is taken from the scope.
@@ -81,12 +97,13 @@ declare
   t timestamptz := @schema@.clock();
   own boolean;
   held jsonb;
+  lasts bigint;
 begin
   if tg_op = 'INSERT' then
     if coalesce(new.holder, '') = '' or coalesce(new.resource, '') = '' then
       perform @schema@.refuse('resource and holder must be given');
     end if;
-    perform @schema@.old_acquire(new.resource, @schema@.old_scope(new.resource), @schema@.old_session(new.holder), left(new.holder, 200),
+    perform @schema@.old_acquire(new.resource, @schema@.old_scope(new.resource), @schema@.old_session(new.holder), @schema@.old_label(new.holder),
       coalesce(new.operation, ''), 'env-lock',
       case when new.expires_at is null then 1800000
            else greatest(1, least(2592000000, @schema@.ms(new.expires_at) - @schema@.ms(t))) end, gen_random_uuid());
@@ -100,12 +117,13 @@ begin
   if not found then
     return null;
   end if;
-  own := @schema@.rests(l) and exists (select 1 from @schema@.old_holders h where h.session = l.session and h.holder = old.holder);
+  own := @schema@.old_own(l) and exists (select 1 from @schema@.old_holders h where h.session = l.session and h.holder = old.holder);
+  own := own and (tg_op = 'UPDATE' or not @schema@.old_unproven(l));
   held := jsonb_build_array(jsonb_build_object('name', l.name, 'scope', l.scope));
   if tg_op = 'DELETE' then
     if own then
       return case when @schema@.settle_v1(resources => held, ending => 'release', session => l.session,
-        ended_as => case when @schema@.old_over(l) then 'expired' else 'completed' end) ->> 'answer' = 'released' then old end;
+        ended_as => case when @schema@.old_over(l) then 'expired' when l.explicit then 'completed' else 'failed' end) ->> 'answer' = 'released' then old end;
     elsif not @schema@.old_over(l) then
       perform @schema@.old_refuse(l);
     end if;
@@ -121,13 +139,24 @@ begin
   elsif @schema@.renew_v1(resources => held, session => l.session) ->> 'answer' <> 'renewed' then
     return null;
   end if;
-  update @schema@.leases x set operation = @schema@.shown(coalesce(new.operation, x.operation)) where x.id = l.id
-    returning x.expires_at into new.expires_at;
+  -- The time that was asked for is what every later renew gives, too.
+  lasts := case when new.expires_at is distinct from old.expires_at then least(2592000000, @schema@.ms(new.expires_at) - @schema@.ms(t)) end;
+  update @schema@.leases x
+     set operation = @schema@.shown(coalesce(new.operation, x.operation)),
+         ttl_ms = case when x.explicit then coalesce(lasts, x.ttl_ms) else x.ttl_ms end,
+         hold_ttl_ms = case when x.explicit then null else coalesce(lasts, x.hold_ttl_ms) end,
+         expires_at = coalesce(t + @schema@.span(lasts), x.expires_at)
+   where x.id = l.id
+  returning x.expires_at into new.expires_at;
   return new;
 end $body$;
 
 create or replace view @schema@.env_locks as
-  select l.name::text as resource, coalesce(h.holder, left(l.session::text, 8)) as holder, l.operation, l.acquired_at,
+  -- Who may only look sees no whole session.
+  select l.name::text as resource,
+         case when case when l.explicit then l.rule else l.hold_rule end is distinct from 'env-lock' or h.holder is null
+                or (h.holder ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and not pg_has_role('locked_client', 'usage')) then left(l.session::text, 8)
+              else h.holder end as holder, l.operation, l.acquired_at,
          case when l.expires_at is null then clock_timestamp() + interval '1 day' -- a quarantine: until it is restored
               when l.state = 'held' and not l.explicit and l.remote then l.expires_at + l.ttl_ms * interval '1 millisecond'
               else l.expires_at end as expires_at
@@ -197,7 +226,7 @@ begin
     perform @schema@.refuse('status must be pending, completed, failed or human-action');
   elsif l.ended_at is not null then
     return @schema@.duty_written(l, new);
-  elsif l.rule is distinct from 'rotation-log' then
+  elsif l.rule is distinct from 'rotation-log' or l.state = 'quarantined' then
     if not @schema@.old_over(l) then
       perform @schema@.old_refuse(l);
     end if;
@@ -221,8 +250,15 @@ create or replace trigger written instead of insert or update or delete on @sche
 
 revoke all on function @schema@.env_lock_written(), @schema@.rotation_written(), @schema@.old_scope(text), @schema@.old_session(text),
   @schema@.old_repo(text), @schema@.old_over(@schema@.leases), @schema@.old_refuse(@schema@.leases),
+  @schema@.old_label(text), @schema@.old_own(@schema@.leases), @schema@.old_unproven(@schema@.leases),
   @schema@.duty_written(@schema@.leases, @schema@.rotations),
   @schema@.old_acquire(text, text, uuid, text, text, text, bigint, uuid) from public;
+-- Rows of before have the whole session as their label.
+update @schema@.leases l set label = @schema@.old_label(l.label) where l.rule = 'env-lock' and l.label <> @schema@.old_label(l.label);
+update @schema@.leases l
+   set note = regexp_replace(l.note, '([0-9a-f]{8}) \(\1(-[0-9a-f]{4}){3}-[0-9a-f]{12}\)', '\1 (env-lock)', 'gi')
+ where l.note ~* '([0-9a-f]{8}) \(\1(-[0-9a-f]{4}){3}-[0-9a-f]{12}\)';
+
 revoke all on @schema@.old_holders, @schema@.env_locks, @schema@.rotations from public;
 do $body$
 begin

@@ -35,9 +35,13 @@ begin
                              before || 'adopted by its session', false, t);
       n.adopted := true;
       n.ask := l.ask;
+      -- What it was for it is for, unless another issue is named.
+      n.issue := coalesce(q.issue, @schema@.own_issue(l));
       if claim <> 'explicit' then
         n.hold_ttl_ms := case when l.explicit then l.ttl_ms else l.hold_ttl_ms end;
         n.hold_operation := case when l.explicit then l.operation else l.hold_operation end;
+        n.hold_issue := case when n.hold_ttl_ms is not null then @schema@.own_issue(l) end;
+        n.hold_rule := case when l.explicit then l.rule else l.hold_rule end;
       end if;
       n.debt := case when l.takeable then '[]' else @schema@.kept_by_own(l) end;
     when fate = 'take' then
@@ -52,6 +56,9 @@ begin
         before || case when l.revoked then 'taken by ' when before = '' then 'presumed crashed, reclaimed by ' else 'reclaimed by ' end
           || taker, false, t);
       n.debt := @schema@.left_by(l);
+      if l.session = q.session then
+        n.issue := coalesce(q.issue, @schema@.own_issue(l));
+      end if;
   end case;
   return n;
 end $body$;
@@ -62,10 +69,10 @@ language plpgsql volatile as $body$
 begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, rule, state,
     explicit, takeable, revoked, remote, ask, adopted, settled, reason, live_device, live_inode, files, debt, ttl_ms,
-    hold_ttl_ms, hold_operation, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
+    hold_ttl_ms, hold_operation, hold_issue, hold_rule, issue, within_grant, bad, may_run_on, expires_at, acquired_at, renewed_at, ended_at, ended_as, note)
   values (n.scope, n.name, n.token, n.grant_id, n.key_hash, n.session, n.label, n.host, n.host_id, n.pid, n.operation, n.rule,
     n.state, n.explicit, n.takeable, n.revoked, n.remote, n.ask, n.adopted, n.settled, n.reason, n.live_device, n.live_inode, n.files,
-    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
+    n.debt, n.ttl_ms, n.hold_ttl_ms, n.hold_operation, n.hold_issue, n.hold_rule, n.issue, n.within_grant, n.bad, n.may_run_on, n.expires_at, n.acquired_at, n.renewed_at,
     n.ended_at, n.ended_as, n.note);
 end $body$;
 

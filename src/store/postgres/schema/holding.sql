@@ -83,6 +83,10 @@ begin
     return jsonb_build_object('answer', h.over);
   end if;
   in_its_name := by_session and exists (select 1 from jsonb_array_elements(resources) r where r ? 'token');
+  -- Anybody has it who asks: a renew would promise what it does not keep. To hold it the session asks for it.
+  if by_session and not in_its_name and exists (select 1 from unnest(h.live) l where l.takeable and not l.ask) then
+    return '{"answer": "gone"}';
+  end if;
   update @schema@.leases l
      set renewed_at = case when in_its_name then l.renewed_at else h.t end,
          expires_at = case when l.expires_at is null then null

@@ -122,13 +122,14 @@ declare
 begin
   insert into @schema@.leases (scope, name, token, grant_id, key_hash, session, label, host, host_id, pid, operation, state,
                               settled, reason, remote, live_device, live_inode, files, debt, bad, may_run_on, ttl_ms, hold_ttl_ms,
-                              hold_operation, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
+                              hold_operation, hold_issue, hold_rule, issue, within_grant, expires_at, acquired_at, renewed_at, revoked, ask)
   select x.scope, x.name, x.token, j.grant_id, j.key_hash, j.session, j.label, j.host, j.host_id, j.pid, j.operation,
          case when j.may_run_on is null then 'held' else 'remote' end, j.may_run_on is not null,
          -- What was taken from the holder is taken from who goes on with it.
          case when j.may_run_on is not null then @schema@.because(x, j.may_run_on) when x.revoked then x.reason end,
          x.remote, j.live_device, j.live_inode, j.files,
          (select coalesce(jsonb_agg(d.d - 'own' order by d.n), '[]') from jsonb_array_elements(x.debt) with ordinality d(d, n)), x.bad, x.may_run_on, x.ttl_ms, x.hold_ttl_ms, x.hold_operation,
+         x.hold_issue, x.hold_rule, x.issue,
          x.grant_id, case when j.may_run_on is null then x.expires_at else t + @schema@.span(x.ttl_ms) end, t, t, x.revoked, x.ask
   from @schema@.leases x where x.id = l.id
   returning id into heir;

@@ -141,6 +141,8 @@ begin
   q.host_id := @schema@.shown(coalesce(host_id, ''));
   q.pid := pid;
   q.operation := @schema@.shown(coalesce(operation, ''));
+  -- From the whole text, before it is cut.
+  q.issue := @schema@.issue_of(operation);
   q.rule := @schema@.shown(rule);
   q.within_grant := within_grant;
   q.live_device := live_device;

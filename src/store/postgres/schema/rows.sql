@@ -22,6 +22,24 @@ language sql immutable as $body$
   select left(session::text, 8) || ' (' || label || ')'
 $body$;
 
+-- The issue that stands behind an operation, as `terms::Issue` writes it.
+create or replace function @schema@.issue_of(operation text) returns text
+language sql immutable as $body$
+  select substring(operation from ' for ((?:[A-Za-z0-9_.][-A-Za-z0-9_.]*/){1,2}[A-Za-z0-9_.][-A-Za-z0-9_.]*#[0-9]+)$')
+$body$;
+
+-- The issue that a lease is for; rows of before have it behind the operation alone.
+create or replace function @schema@.issue(l @schema@.leases) returns text
+language sql immutable as $body$
+  select coalesce(l.issue, @schema@.issue_of(l.operation))
+$body$;
+
+-- The same of what its session holds by its own word: under a command that has adopted it, the hold's.
+create or replace function @schema@.own_issue(l @schema@.leases) returns text
+language sql immutable as $body$
+  select case when l.hold_ttl_ms is null then @schema@.issue(l) else coalesce(l.hold_issue, @schema@.issue_of(l.hold_operation)) end
+$body$;
+
 -- A command runs under it.
 create or replace function @schema@.runs(l @schema@.leases) returns boolean
 language sql immutable as $body$

@@ -39,6 +39,7 @@ begin
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
          live_device = null, live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), ttl_ms = l.hold_ttl_ms,
          operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
+         issue = l.hold_issue, hold_issue = null, rule = l.hold_rule, hold_rule = null,
          expires_at = t + @schema@.span(l.hold_ttl_ms), renewed_at = t
    where x.id = l.id;
 end $body$;

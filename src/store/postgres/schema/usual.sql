@@ -43,10 +43,11 @@ create or replace function @schema@.take_free(
 ) returns jsonb language sql volatile as $body$
   with entered as (
     insert into @schema@.leases (name, scope, token, grant_id, key_hash, session, explicit, label, host, host_id, pid, operation,
-      rule, state, within_grant, live_device, live_inode, files, remote, ttl_ms, expires_at, acquired_at, renewed_at)
+      rule, issue, state, within_grant, live_device, live_inode, files, remote, ttl_ms, expires_at, acquired_at, renewed_at)
     select of_name, of_scope, of_token, of_grant, encode(sha256(decode(key, 'hex')), 'hex'), of_session, claim = 'explicit',
       left(coalesce(label, ''), 2000), left(coalesce(host, ''), 2000), left(coalesce(host_id, ''), 2000),
-      case when claim <> 'explicit' then pid end, left(coalesce(operation, ''), 2000), left(rule, 2000), 'held', within_grant,
+      case when claim <> 'explicit' then pid end, left(coalesce(operation, ''), 2000), left(rule, 2000), @schema@.issue_of(operation), 'held',
+      within_grant,
       live_device, live_inode, files, coalesce(remote, false), ttl_ms, t + lasts * interval '1 millisecond', t, t
     from @schema@.clock() t
     where not exists (select 1 from @schema@.leases x where x.name = of_name and x.scope = of_scope and x.ended_at is null)
