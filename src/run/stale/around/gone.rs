@@ -40,7 +40,8 @@ impl Around<'_> {
         let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
         let looked_at = self.looked_at(repository, seen, branch)?.unwrap_or_default();
         let whole = repository.is_shallow();
-        if !whole && looked_at > gone && looked_at > receipt.at {
+        // A clone into the same place is what has touched the directory above, in the same moment.
+        if !whole && looked_at >= gone && looked_at > receipt.at {
             return Ok(Whereabouts::Nowhere);
         }
         let fetched = looked_at > receipt.at;
