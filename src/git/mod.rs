@@ -24,6 +24,7 @@ mod uncommitted;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub(crate) use fetched::modified;
 pub use history::{History, Standing};
 pub use object::ObjectFormat;
 pub(crate) use spawn::{only_reading, real_git};
