@@ -65,9 +65,10 @@ main() {
 }
 
 # One installation at a time on this machine: each lists what it has made, and reads what the others have. Where there is no
-# flock(1), as on macOS, they are not kept apart. Nothing that is started from here on outlives us and holds the lock.
+# flock(1) of util-linux, as on macOS and Alpine, they are not kept apart. Nothing that is started from here on outlives us
+# and holds the lock.
 wait_for_others() {
-    if ! command -v flock >/dev/null 2>&1; then return 0; fi
+    if ! flock --version >/dev/null 2>&1; then return 0; fi
     exec 9</
     flock -w 120 9 || say 'another installation is still running; it is not waited for any longer'
 }
