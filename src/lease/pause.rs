@@ -40,8 +40,9 @@ mod tests {
             for jitter in [0, 1, 999_999_999] {
                 assert!(pause(distance, 1, jitter) <= Duration::from_millis(first), "{distance:?}");
                 for place in [1, 2, 3, 10, 100, usize::MAX] {
-                    let span = pause(distance, place, jitter).as_millis();
-                    assert!((shortest..=longest).contains(&span), "{distance:?} {place} {span}");
+                    let span = pause(distance, place, jitter);
+                    let within = Duration::from_millis(shortest)..=Duration::from_millis(longest);
+                    assert!(within.contains(&span), "{distance:?} {place} {span:?}");
                 }
             }
             assert!(pause(distance, 20, 0) > pause(distance, 1, 0), "{distance:?}");

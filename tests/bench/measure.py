@@ -42,11 +42,11 @@ class Row:
 
 
 def heading(title, columns):
-    print(f"\n{title:52}" + "".join(f"{column:>10}" for column in columns) + "  budget", flush=True)
+    print(f"\n{title:56}" + "".join(f"{column:>11}" for column in columns) + "  budget", flush=True)
 
 
 def line(name, cells, verdicts=()):
-    print(f"  {name:50}" + "".join(f"{cell:>10}" for cell in cells) + f"  {'; '.join(verdicts)}".rstrip(), flush=True)
+    print(f"  {name:54}" + "".join(f"{cell:>11}" for cell in cells) + f"  {'; '.join(verdicts)}".rstrip(), flush=True)
 
 
 def parts(rows):
@@ -116,11 +116,12 @@ def found(program, path, known={}):
 
 
 def in_turn(commands, runs=RUNS, stdin=None):
-    """A row for each (name, argv, environment), by turns: whatever else the machine does meets all of them alike."""
+    """A row for each (name, argv, environment), by turns: whatever else the machine does meets all of them alike. What is to
+    differ from turn to turn has `{turn}` in a word."""
     rows = [Row(name, [], []) for name, _, _ in commands]
     for turn in range(-2, runs):
         for row, (_, argv, env) in zip(rows, commands):
-            took, used = one(argv, env, stdin)
+            took, used = one([word.replace("{turn}", str(turn)) for word in argv], env, stdin)
             if turn >= 0:
                 row.samples.append(took)
                 row.processor.append(used)
@@ -130,7 +131,8 @@ def in_turn(commands, runs=RUNS, stdin=None):
 def start(argv, env=None, out=subprocess.DEVNULL):
     """Starts a command that goes on beside us."""
     environment = {**os.environ, **(env or {})}
-    return subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL)
+    with open(COMPLAINTS, "ab") as complaints:
+        return subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=complaints)
 
 
 def until(true, what, limit=60):

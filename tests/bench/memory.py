@@ -1,4 +1,5 @@
-"""What a waiting command takes of the memory: what is resident of it, and its own share where others have the same pages."""
+"""What a waiting command takes of the memory: what is resident of its process and of those below it (ours has a keeper), and
+their own share where others have the same pages."""
 
 import statistics
 
@@ -15,16 +16,22 @@ def family(pid):
         return [pid] + [one for child in file.read().split() for one in family(int(child))]
 
 
-def taken(pid, what):
+def taken(pids, what):
     """MiB."""
-    with open(f"/proc/{pid}/smaps_rollup") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(f"{what}:")) / 1024
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            total += next(int(line.split()[1]) for line in file if line.startswith(f"{what}:"))
+    return total / 1024
 
 
-heading(f"memory of one of {WAITERS} waiting commands, MiB", ["processes", "resident", "share"])
+heading(f"memory of one of {WAITERS} waiting commands, MiB", ["resident", "and below", "share", "processes"])
 for at, rival in enumerate(all_of_them()):
     with Line(rival, WAITERS, f"memory{at}", ["true"]) as waiting:
         families = [family(process.pid) for process in waiting]
-        resident, share = ([sum(taken(pid, what) for pid in pids) for pids in families] for what in ("Rss", "Pss"))
-    cells = [str(len(families[0])), number(statistics.median(resident)), number(statistics.median(share))]
-    line(rival.name, cells, [BUDGET.verdict(median=statistics.median(share))] if rival.name.startswith("locked") else [])
+        alone, resident, share = (
+            statistics.median(taken(pids[:most], what) for pids in families)
+            for most, what in ((1, "Rss"), (None, "Rss"), (None, "Pss"))
+        )
+    cells = [number(alone), number(resident), number(share), str(len(families[0]))]
+    line(rival.name, cells, [BUDGET.verdict(median=alone)] if rival.name.startswith("locked") else [])

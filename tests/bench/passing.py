@@ -65,7 +65,7 @@ beside(
 for line in ("docker compose ps", "gh pr list", "sops decrypt app.yaml", "ssh host ls"):
     tool, *rest = line.split()
     beside(
-        f"pass through: {line}, by a {tool} that does nothing",
+        f"pass through: {line}, with an idle {tool}",
         (tool, [f"{here}/programs/{tool}", *rest]),
         (f"locked {tool}", ["locked", f"{here}/programs/{tool}", *rest]),
         ("its shim", [f"{here}/shims/{tool}", *rest]),
