@@ -5,8 +5,8 @@ import os
 import shutil
 import subprocess
 
-from measure import RUNS, Budget, in_turn, note, one, timed
-from servers import served
+from measure import Budget, in_turn, note, timed
+from servers import by_servers
 
 NOOP = ["locked", "-r", "test:x", shutil.which("true", path="/usr/bin:/bin")]
 
@@ -38,10 +38,5 @@ for row in rows[3:]:
     if "SCRAM" in row.name:
         row.budgets.append(Budget(12))
     row.below(rows[0])
-# By itself: what a session of a server used is known only when it has ended.
-for row, (_, argv, env) in zip(rows, commands):
-    before = served()
-    for _ in range(RUNS):
-        one(argv, env)
-    row.served = [(served() - before) / RUNS]
+by_servers(rows, commands)
 timed("a lease around nothing, on a server", rows)

@@ -34,4 +34,5 @@ load = os.getloadavg()[0]
 busy = ": it is busy with other things, so look at the fastest runs" if load > 0.5 * os.cpu_count() else ""
 print(f"machine: {processor()}, {os.cpu_count()} processors; {platform.system()} {platform.release()}; {kind} file system")
 print(f"one fsync here: {fsync():.2f} ms; load before the run: {load:.1f}{busy}")
-print(f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC; {said(['locked', '--version']).strip()}; {RUNS} runs of each{', quick' if QUICK else ''}")
+when, program = time.strftime("%Y-%m-%d %H:%M", time.gmtime()), said(["locked", "--version"]).strip()
+print(f"{when} UTC; {program}; {RUNS} runs of each{', quick' if QUICK else ''}")

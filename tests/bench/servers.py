@@ -2,6 +2,8 @@
 
 import os
 
+from measure import RUNS, one
+
 TICK = 1000 / os.sysconf("SC_CLK_TCK")
 
 
@@ -10,6 +12,15 @@ def served():
     its client."""
     pids = [os.environ[name] for name in ("BENCH_POSTGRES", "BENCH_PGBOUNCER", "BENCH_ETCD")]
     return sum(used(pid) for pid in pids)
+
+
+def by_servers(rows, commands):
+    """Notes in each row what its command used there, in runs by itself: what a session used is known when it has ended."""
+    for row, (_, argv, env) in zip(rows, commands):
+        before = served()
+        for _ in range(RUNS):
+            one(argv, env)
+        row.served = [(served() - before) / RUNS]
 
 
 def used(pid):
