@@ -12,7 +12,7 @@ use crate::store::Distance;
 pub(super) fn pause(distance: Distance, place: usize, jitter: u64) -> Duration {
     let before = u64::try_from(place.saturating_sub(1)).unwrap_or(u64::MAX);
     let base = match distance {
-        Distance::Near => before.saturating_mul(4).clamp(3, 80),
+        Distance::Near => before.saturating_mul(4).clamp(3, 200),
         Distance::Far => before.saturating_mul(25).clamp(40, 500),
         Distance::Calling if before == 0 => 200,
         Distance::Calling => 600,
@@ -35,7 +35,7 @@ mod tests {
     fn nobody_sleeps_long_and_those_behind_sleep_longer() {
         // Of the first in line and of the last: the shortest and the longest, in milliseconds.
         let cases =
-            [(Distance::Near, [1, 5, 120]), (Distance::Far, [20, 60, 750]), (Distance::Calling, [100, 300, 900])];
+            [(Distance::Near, [1, 5, 300]), (Distance::Far, [20, 60, 750]), (Distance::Calling, [100, 300, 900])];
         for (distance, [shortest, first, longest]) in cases {
             for jitter in [0, 1, 999_999_999] {
                 assert!(pause(distance, 1, jitter) <= Duration::from_millis(first), "{distance:?}");
