@@ -12,7 +12,7 @@ use crate::store::Distance;
 pub(super) fn pause(distance: Distance, place: usize, jitter: u64) -> Duration {
     let before = u64::try_from(place.saturating_sub(1)).unwrap_or(u64::MAX);
     let base = match distance {
-        Distance::Near => before.saturating_mul(4).clamp(3, 200),
+        Distance::Near => before.saturating_mul(6).clamp(3, 200),
         Distance::Far => before.saturating_mul(25).clamp(40, 500),
         Distance::Calling if before == 0 => 200,
         Distance::Calling => 600,

@@ -7,9 +7,8 @@
 servers_etcd='' servers_pooler='' servers_sockets=''
 
 # PostgreSQL and pgbouncer refuse to run as root; the package makes an account. What leads there must be open to it.
-as_server() {
-    if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups -- "$@"; else "$@"; fi
-}
+if [ "$(id -u)" = 0 ]; then servers_account='setpriv --reuid=postgres --regid=postgres --clear-groups --'; else servers_account=; fi
+as_server() { $servers_account "$@"; }
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
@@ -91,7 +90,8 @@ max_client_conn = 500
 POOLER
     # Debian keeps it where only root's PATH looks.
     pgbouncer=$(PATH=$PATH:/usr/sbin command -v pgbouncer)
-    as_server "$pgbouncer" server/pooler >pooler.log 2>&1 &
+    # Not by the function, whose process would stand between.
+    $servers_account "$pgbouncer" server/pooler >pooler.log 2>&1 &
     servers_pooler=$!
     await pooler.log test -S "$servers_sockets/.s.PGSQL.$pooled"
     export BENCH_POOLED="postgres://worker:bench@localhost:$pooled/postgres?$secure" BENCH_PGBOUNCER="$servers_pooler"
