@@ -65,6 +65,7 @@ mod tests {
         Instant::now() + Duration::from_secs(60)
     }
 
+    #[cfg(unix)]
     #[test]
     fn one_at_a_time_and_who_gave_up_holds_nothing() {
         let directory = tempfile::tempdir().expect("directory");
