@@ -89,6 +89,11 @@ impl Account {
 #[must_use]
 pub(crate) struct Acting;
 
+impl Drop for Acting {
+    /// It is a guard, as on Unix: who drops it early means it.
+    fn drop(&mut self) {}
+}
+
 /// What a directory says of itself.
 pub(super) struct Seen {
     pub(super) metadata: std::fs::Metadata,
@@ -110,10 +115,7 @@ pub(super) fn look(path: &Path) -> io::Result<Seen> {
 
 /// Whether the volume is another machine's, and whether nothing can be written there.
 fn volume(path: &Path) -> (Option<&'static str>, bool) {
-    let prefix = match path.components().next() {
-        Some(Component::Prefix(prefix)) => prefix,
-        _ => return (None, false),
-    };
+    let Some(Component::Prefix(prefix)) = path.components().next() else { return (None, false) };
     if matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..)) {
         return (Some("a network share"), false);
     }
