@@ -128,6 +128,7 @@ fn lexically(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn chosen(directory: Option<&str>, system: bool, variables: &[(&str, &str)]) -> Option<String> {
         let env = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
         let folder = Folder::choose(directory.map(Path::new), system, Path::new("/here"), &env).ok()?;

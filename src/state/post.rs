@@ -115,7 +115,7 @@ pub fn sweep_posts(state: &StateDir, limit: usize) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
@@ -124,7 +124,6 @@ mod tests {
         StateDir::open(&|name| (name == "LOCKED_STATE_DIR").then(|| path.clone())).expect("a state directory")
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_post_has_one_keeper_and_who_is_relieved_sees_it() {
         let directory = tempfile::tempdir().expect("directory");

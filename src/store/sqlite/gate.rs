@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Our turn; over when dropped.
 #[must_use]
 pub(super) struct Turn {
-    #[cfg_attr(not(test), expect(dead_code, reason = "held, not read"))]
+    #[cfg_attr(not(all(test, unix)), expect(dead_code, reason = "held, not read"))]
     locked: Option<File>,
 }
 
@@ -61,6 +61,7 @@ mod tests {
         Instant::now() + Duration::from_millis(30)
     }
 
+    #[cfg(unix)]
     fn late() -> Instant {
         Instant::now() + Duration::from_secs(60)
     }
