@@ -4,8 +4,10 @@
 mod adopting;
 mod beside;
 mod clones;
+mod fetches;
 mod filters;
 mod forgotten;
+mod joined;
 mod kept;
 mod notes;
 mod odd;

@@ -74,11 +74,23 @@ struct Answer {
     plan: Plan,
 }
 
+/// The files that a pattern of a case stands for: one star, in the last part of a path.
+fn names(directory: &Path, pattern: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (place, name) = std::str::from_utf8(pattern).ok()?.rsplit_once('/')?;
+    let (head, tail) = name.split_once('*')?;
+    let entries = std::fs::read_dir(directory.join(place)).ok()?;
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text"));
+    let mut found: Vec<_> = names.filter(|name| name.starts_with(head) && name.ends_with(tail)).collect();
+    found.sort();
+    Some(found.into_iter().map(|name| format!("{place}/{name}").into_bytes()).collect())
+}
+
 impl Stage {
     fn new(settings: &str, packs: &[&str], session: &[String]) -> Self {
         let tables = Tables::read(settings).unwrap_or_else(|error| panic!("{error}"));
         let packs = packs.iter().map(|&pack| pack.to_owned()).collect();
         let book = Book::with(tables, BTreeMap::new()).with_packs(packs).for_session(|| session.to_vec());
+        let book = book.asking_for_names(Box::new(names));
         let directory = tempfile::tempdir().expect("a directory");
         let root = std::fs::canonicalize(directory.path()).expect("a directory").join("repository");
         for part in [".git/objects", ".git/refs", "memory"] {

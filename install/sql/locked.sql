@@ -857,8 +857,8 @@ end $body$;
 create or replace function "locked".link(r "locked".receipts) returns jsonb
 language sql stable as $body$
   select jsonb_build_object('scope', r.scope, 'path', r.path, 'base', r.base, 'new', r.new, 'blob', r.blob,
-    'branch', r.branch, 'host', r.host, 'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind,
-    'at', "locked".ms(r.at))
+    'branch', r.branch, 'host', r.host, 'host_id', (select l.host_id from "locked".leases l where l.id = r.lease),
+    'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind, 'at', "locked".ms(r.at))
 $body$;
 
 -- The chain of one path, newest first.

@@ -73,7 +73,14 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
         words.extend(["--not".to_owned(), "--all".to_owned()]);
         return audit::commits(door, &words).map_err(git);
     }
-    let misuse = |what: &str| (report::misuse(what, "locked audit origin/main..HEAD"), exit::USAGE);
+    let misuse = |end: &str| {
+        // Nobody is told to type what was typed.
+        let next = match end.strip_prefix("origin/") {
+            Some(_) => "git fetch origin '+refs/heads/*:refs/remotes/origin/*'",
+            None => "locked audit origin/main..HEAD",
+        };
+        (report::misuse(&format!("{end:?} names no commit of this repository"), next), exit::USAGE)
+    };
     match &verb.range {
         None => {
             let head = door.commit("HEAD").map_err(git)?;
@@ -83,7 +90,7 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
             let ends = || range.split("..").map(|end| end.trim_start_matches('.'));
             for end in ends().filter(|end| !end.is_empty()) {
                 if end.starts_with('-') || door.commit(end).map_err(git)?.is_none() {
-                    return Err(misuse(&format!("{end:?} names no commit of this repository")));
+                    return Err(misuse(end));
                 }
             }
             audit::commits(door, std::slice::from_ref(range)).map_err(git)

@@ -1,9 +1,10 @@
 //! HEAD: the branch that is checked out, and what it holds of a file.
 #![forbid(unsafe_code)]
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::Path;
 
+use super::history::literally;
 use super::{Environment, GitError, Repository, read_if_there};
 
 /// What HEAD says where refs are not kept in files (the `reftable` format): git's own stand-in, only git knows more.
@@ -44,6 +45,26 @@ impl Repository {
             .any(|sign| self.git_dir.join(sign).exists())
     }
 
+    /// Whether something of the index is in conflict: of a merge, or of a stash that was brought back, which leaves no other sign.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub fn is_in_conflict(&self, env: Environment<'_>) -> Result<bool, GitError> {
+        let told = self.ask(env, "ls-files", ["--unmerged", "-z"], "to see what git asks")?;
+        Ok(!told.is_empty())
+    }
+
+    /// Whether a merge that has begun here takes this commit in, or it is the one that is being picked.
+    #[must_use]
+    pub fn is_taking_in(&self, commit: &str, env: Environment<'_>) -> bool {
+        let named = |sign: &str| {
+            let told = read_if_there(&self.git_dir.join(sign)).ok().flatten().unwrap_or_default();
+            String::from_utf8_lossy(&told).lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        };
+        named("MERGE_HEAD").iter().any(|merged| self.is_ancestor(commit, merged, env).unwrap_or(false))
+            || named("CHERRY_PICK_HEAD").iter().any(|picked| picked == commit)
+    }
+
     /// What HEAD holds of a file, byte for byte as git stores it: no filter, no end-of-line conversion. None when HEAD has
     /// no such regular file, or no commit. Starts git up to three times: for `restore`, not for every command.
     ///
@@ -58,7 +79,7 @@ impl Repository {
         let listed = self.ask(
             env,
             "ls-tree",
-            ["-z", "--full-tree", "HEAD", "--"].iter().map(OsStr::new).chain([inside.as_os_str()]),
+            ["-z", "--full-tree", "HEAD", "--"].map(OsString::from).into_iter().chain([literally(inside)]),
             NEED,
         )?;
         let Some(blob) = regular_blob(&listed) else { return Ok(None) };

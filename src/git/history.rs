@@ -48,12 +48,29 @@ impl Repository {
         self.history_in(file, &["--all"], env)
     }
 
+    /// The history of a file in one ref or commit.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails: there is no such ref.
+    pub fn history_of(&self, commit: &str, file: &Path, env: Environment<'_>) -> Result<History, GitError> {
+        self.history_in(file, &["--end-of-options", commit], env)
+    }
+
+    /// Whether what one ref or commit has is all in this one.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails: one of them is not here.
+    pub fn contains(&self, all: &str, one: &str, env: Environment<'_>) -> Result<bool, GitError> {
+        self.is_ancestor(one, all, env)
+    }
+
     /// The same in these revisions.
     pub(super) fn history_in(&self, file: &Path, which: &[&str], env: Environment<'_>) -> Result<History, GitError> {
         let mut history = History::default();
         let Some(inside) = self.inside(file) else { return Ok(history) };
         let options = ["--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-color"];
-        let args = which.iter().chain(&options).chain(&["--no-show-signature", "-z", "--format=%x01%H", COMMITS, "--"]);
+        let more = ["--no-show-signature", "-z", "--format=%x01%H", COMMITS];
+        let args = options.iter().chain(&more).chain(which).chain(&["--"]);
         let args = args.map(OsString::from).chain([literally(inside)]);
         let told = self.ask(env, "log", args, NEED)?;
         let mut commit = None;
@@ -101,7 +118,7 @@ impl Repository {
         Ok(!self.is_ancestor("HEAD", other, env)?)
     }
 
-    fn is_ancestor(&self, one: &str, other: &str, env: Environment<'_>) -> Result<bool, GitError> {
+    pub(super) fn is_ancestor(&self, one: &str, other: &str, env: Environment<'_>) -> Result<bool, GitError> {
         Ok(self.ask_whether(env, "merge-base", ["--is-ancestor", one, other], NEED)?.is_some())
     }
 
@@ -111,7 +128,7 @@ impl Repository {
     /// When git cannot be started.
     pub fn blob_at(&self, commit: &str, file: &Path, env: Environment<'_>) -> Result<Option<String>, GitError> {
         let Some(inside) = self.inside(file) else { return Ok(None) };
-        let args = ["-z", "--full-tree", commit, "--"].map(OsStr::new).into_iter().chain([inside.as_os_str()]);
+        let args = ["-z", "--full-tree", commit, "--"].map(OsString::from).into_iter().chain([literally(inside)]);
         match self.ask(env, "ls-tree", args, NEED) {
             Ok(listed) => Ok(super::head::regular_blob(&listed).map(str::to_owned)),
             // An unborn HEAD, a ref that is gone.
@@ -236,15 +253,6 @@ impl Repository {
         of_file().map_or_else(|| self.blob_id(content), Ok)
     }
 
-    /// When this repository last fetched, ms since 1970; none when it never did.
-    #[must_use]
-    pub fn fetched_at(&self) -> Option<i64> {
-        let of = |directory: &Path| std::fs::metadata(directory.join("FETCH_HEAD")).ok()?.modified().ok();
-        let newest = of(&self.git_dir).max(of(&self.common_dir))?;
-        let since = newest.duration_since(std::time::UNIX_EPOCH).ok()?;
-        i64::try_from(since.as_millis()).ok()
-    }
-
     /// A blob's content; none when this clone has not got it.
     ///
     /// # Errors
@@ -259,7 +267,7 @@ impl Repository {
 }
 
 /// A path that git takes letter by letter.
-fn literally(inside: &Path) -> OsString {
+pub(super) fn literally(inside: &Path) -> OsString {
     let mut spec = OsString::from(":(top,literal)");
     spec.push(inside);
     spec

@@ -9,6 +9,7 @@
 mod attributes;
 mod config;
 mod discover;
+mod fetched;
 mod head;
 mod history;
 mod include;

@@ -63,7 +63,7 @@ impl Repository {
         self.url_by_git(&only, env)
     }
 
-    fn url_by_git(&self, remote: &str, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
+    pub(super) fn url_by_git(&self, remote: &str, env: Environment<'_>) -> Result<Option<Vec<u8>>, GitError> {
         let url = self.ask(env, "ls-remote", ["--get-url", remote], "to apply insteadOf to the origin's URL")?;
         let url = url.strip_suffix(b"\n").unwrap_or(&url);
         Ok(Some(url.to_vec()).filter(|url| url != remote.as_bytes()))
@@ -81,10 +81,16 @@ impl Repository {
     /// # Errors
     /// When git cannot be started or fails.
     pub(crate) fn remote(&self, env: Environment<'_>) -> Result<Option<String>, GitError> {
+        Ok(the_remote(&self.remote_names(env)?).map(str::to_owned))
+    }
+
+    /// The names of the remotes. One may have a slash in it.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub(crate) fn remote_names(&self, env: Environment<'_>) -> Result<Vec<String>, GitError> {
         let told = self.ask(env, "remote", [] as [&str; 0], "to find the origin")?;
-        let told = String::from_utf8_lossy(&told);
-        let names: Vec<String> = told.lines().map(str::to_owned).collect();
-        Ok(the_remote(&names).map(str::to_owned))
+        Ok(String::from_utf8_lossy(&told).lines().map(str::to_owned).collect())
     }
 }
 

@@ -7,6 +7,7 @@
 //! | unknown, and in no ref | unknown: the settings say what then |
 //! | unknown, but it came by git | go |
 //! | older, and the newest exists nowhere any more | go, "discarded" |
+//! | older, the newest is out of sight for a day, and a fetch since has not brought it | go, "discarded" |
 //! | older, and the newest lies behind: in the history of HEAD | go: a revert |
 //! | older, and the newest is only on another unmerged branch | go, "diverged" |
 //! | older otherwise | stale: who wrote the newer one, and how to bring it |
@@ -21,12 +22,12 @@ use std::collections::BTreeSet;
 use crate::store::{ReceiptKind, StoredReceipt};
 use crate::terms::Digest;
 
-/// How long a version that another host wrote may be out of sight before it counts as discarded: 24 hours, by the store's
-/// clock and ours, which may differ by minutes.
+/// How long a version that another host wrote may be out of sight before it counts as discarded, if nothing that was fetched
+/// since has brought it: 24 hours, by the store's clock and ours, which may differ by minutes.
 pub const OUT_OF_SIGHT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// So many links are looked at, at most. What lies behind them was overtaken long ago.
-const MOST: usize = 64;
+/// So many links are looked at, at most. What lies behind them may be lost as well, so nothing passes there.
+const MOST: usize = 4096;
 
 /// By what the version is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,9 @@ pub trait World {
     /// Is the version at hand in some ref, or staged?
     fn came_by_git(&mut self) -> bool;
 
+    /// Is the version at hand what HEAD has of the file?
+    fn is_at_head(&mut self) -> bool;
+
     /// Where is the version that this receipt is of? `moved_on`: its writer's file is known to have gone on to another one.
     fn whereabouts(&mut self, receipt: &StoredReceipt, moved_on: bool) -> Whereabouts;
 }
@@ -87,6 +91,8 @@ pub enum Whereabouts {
     OutOfSight {
         /// It was written on this branch, its upstream or the default branch, or nobody knows on which.
         ours: bool,
+        /// What would have brought it was fetched since it was written, or there is nothing to fetch from.
+        fetched: bool,
         /// What would bring it, if it is still there.
         way: Way,
     },
@@ -119,6 +125,18 @@ pub enum Way {
         /// The ref after the fetch.
         from: String,
     },
+    /// Fetching whatever branches this remote has: which one it may be on is not known here yet.
+    Fetch(String),
+    /// This clone has only the newest part of the history of this remote: fetching the rest, and then this.
+    FetchWhole {
+        /// The remote.
+        remote: String,
+        /// The rest.
+        then: Box<Self>,
+    },
+    /// What lies here is an older version that some commit has, and HEAD has one that the newer one was not made from: putting
+    /// HEAD's back, and then this.
+    BackToHead(Box<Self>),
     /// Other files have uncommitted work: git puts that aside for this merge or pull, and brings it back.
     PastOthers(Box<Self>),
     /// What lies here is committed nowhere: committing it, and then this.
@@ -161,7 +179,11 @@ pub enum Way {
         host: String,
         /// The work tree there.
         worktree: Option<String>,
+        /// Remote and branch that it will come by, where the upstream is not that.
+        from: Option<(String, String)>,
     },
+    /// There are more versions than are looked at.
+    TooMany,
     /// It is here already, and the plaintext is of an older one: reading it again.
     ReadAgain,
     /// git would know.
@@ -202,14 +224,26 @@ pub fn judge<'a>(case: &Case<'a>, world: &mut dyn World) -> Verdict<'a> {
     };
     let mut settled: BTreeSet<&Digest> = case.version.into_iter().collect();
     let (mut discarded, mut diverged) = (None, None);
-    for receipt in newer.iter().filter(|receipt| !is_word(receipt)).take(MOST) {
+    // What was made from these is there to be seen, on another branch.
+    let mut carried = BTreeSet::new();
+    let mut looked_at = 0;
+    for receipt in newer.iter().filter(|receipt| !is_word(receipt)) {
         if !settled.insert(&receipt.new) {
             continue;
         }
-        match of_one(case, newer, receipt, world) {
+        looked_at += 1;
+        if looked_at > MOST {
+            return Verdict::Stale { newer: receipt, way: Way::TooMany };
+        }
+        match of_one(case, newer, receipt, carried.contains(&receipt.new), world) {
             One::Contained => settled.extend(ancestors(case.chain, &receipt.new)),
             One::Discarded => discarded = discarded.or(Some(Note::Discarded(receipt))),
-            One::Diverged(branch) => diverged = diverged.or(Some(Note::Diverged(receipt, branch))),
+            One::Diverged { branch, seen } => {
+                diverged = diverged.or(Some(Note::Diverged(receipt, branch)));
+                if seen {
+                    carried.extend(ancestors(case.chain, &receipt.new));
+                }
+            }
             One::Lost(way) => return Verdict::Stale { newer: receipt, way },
         }
     }
@@ -240,13 +274,22 @@ fn is_word(receipt: &StoredReceipt) -> bool {
 enum One {
     Contained,
     Discarded,
-    Diverged(String),
+    Diverged { branch: String, seen: bool },
     Lost(Way),
 }
 
-fn of_one(case: &Case<'_>, newer: &[StoredReceipt], receipt: &StoredReceipt, world: &mut dyn World) -> One {
+fn of_one(
+    case: &Case<'_>,
+    newer: &[StoredReceipt],
+    receipt: &StoredReceipt,
+    carried: bool,
+    world: &mut dyn World,
+) -> One {
     let is_here = receipt.host == case.host && receipt.worktree.as_deref() == case.worktree;
-    if case.base == Base::Read && is_here {
+    let is_read = case.base == Base::Read;
+    // Another branch was checked out, or a commit was reverted: what was read is what belongs here, and git has the other one.
+    let is_kept = is_read && is_here && world.is_at_head();
+    if is_read && is_here && !is_kept {
         // It was written into this very file since: what the file holds now has come after it.
         return One::Lost(Way::ReadAgain);
     }
@@ -259,20 +302,25 @@ fn of_one(case: &Case<'_>, newer: &[StoredReceipt], receipt: &StoredReceipt, wor
         }
         _ => false,
     };
+    let is_old = case.now_ms.saturating_sub(receipt.at) >= OUT_OF_SIGHT_MS;
     match world.whereabouts(receipt, moved_on) {
-        Whereabouts::Behind if case.base == Base::Read => One::Lost(Way::ReadAgain),
+        Whereabouts::Behind if is_read && !is_kept => One::Lost(Way::ReadAgain),
         Whereabouts::Behind => One::Contained,
         Whereabouts::Ahead(way) => One::Lost(way),
-        Whereabouts::Elsewhere(branch) => One::Diverged(branch),
+        Whereabouts::Elsewhere(branch) => One::Diverged { branch, seen: true },
+        // Nobody but this very file has had it.
+        Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_kept => One::Lost(Way::ReadAgain),
         // Nobody else has it: it would be gone with the file at hand.
         Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_lost_here() => One::Lost(Way::ReadAgain),
         Whereabouts::Nowhere => One::Discarded,
-        Whereabouts::OutOfSight { .. } if moved_on => One::Discarded,
-        Whereabouts::OutOfSight { .. } if case.now_ms.saturating_sub(receipt.at) >= OUT_OF_SIGHT_MS => One::Discarded,
+        // It went on to that other branch. Its writer's file having gone on alone proves nothing: it may have been committed.
+        Whereabouts::OutOfSight { fetched: true, .. } if moved_on && carried => One::Discarded,
+        Whereabouts::OutOfSight { fetched: true, .. } if is_old => One::Discarded,
         Whereabouts::OutOfSight { ours: false, .. } => {
-            One::Diverged(receipt.branch.clone().unwrap_or_else(|| "another branch".to_owned()))
+            let branch = receipt.branch.clone().unwrap_or_else(|| "another branch".to_owned());
+            One::Diverged { branch, seen: false }
         }
-        Whereabouts::OutOfSight { ours: true, way } => One::Lost(way),
+        Whereabouts::OutOfSight { ours: true, way, .. } => One::Lost(way),
         Whereabouts::Untold(why) => One::Lost(Way::Git(why)),
     }
 }

@@ -23,6 +23,7 @@ fn link(text: &str) -> StoredReceipt {
         blob: None,
         branch: (!branch_name.is_empty()).then(|| branch_name.to_owned()),
         host: if branch.ends_with('!') { "far" } else { "here" }.to_owned(),
+        host_id: None,
         worktree: Some(if branch.ends_with(['!', '~']) { "/other" } else { "/own" }.to_owned()),
         token: FencingToken(1),
         holder: "ana".to_owned(),
@@ -35,6 +36,7 @@ fn link(text: &str) -> StoredReceipt {
 #[derive(Default)]
 struct Told {
     by_git: bool,
+    at_head: bool,
     places: BTreeMap<Digest, Whereabouts>,
     asked: usize,
 }
@@ -43,6 +45,10 @@ impl World for Told {
     fn came_by_git(&mut self) -> bool {
         self.asked += 1;
         self.by_git
+    }
+
+    fn is_at_head(&mut self) -> bool {
+        self.at_head
     }
 
     fn whereabouts(&mut self, receipt: &StoredReceipt, _moved_on: bool) -> Whereabouts {
@@ -64,7 +70,11 @@ fn nowhere() -> Whereabouts {
 }
 
 fn unseen(ours: bool) -> Whereabouts {
-    Whereabouts::OutOfSight { ours, way: Way::Pull { from: None, diverged: false } }
+    Whereabouts::OutOfSight { ours, fetched: true, way: Way::Pull { from: None, diverged: false } }
+}
+
+fn unasked() -> Whereabouts {
+    Whereabouts::OutOfSight { ours: true, fetched: false, way: Way::Pull { from: None, diverged: false } }
 }
 
 /// `chain` oldest first.
@@ -104,7 +114,7 @@ fn verdict(chain: &str, version: &str, base: Base<'_>, world: &mut Told, later_m
 #[test]
 fn every_row_of_the_table() {
     type Places = &'static [(&'static str, fn() -> Whereabouts)];
-    let table: [(&str, &str, Places, bool, i64, &str); 28] = [
+    let table: [(&str, &str, Places, bool, i64, &str); 32] = [
         // No chain, the newest.
         ("", "a", &[], false, 0, "go"),
         ("", "-", &[], false, 0, "go"),
@@ -117,7 +127,12 @@ fn every_row_of_the_table() {
         ("a>b@main!", "a", &[("b", || unseen(true))], false, 0, "stale b"),
         ("a>b@main!", "a", &[("b", || unseen(true))], false, OUT_OF_SIGHT_MS - 1, "stale b"),
         ("a>b@main!", "a", &[("b", || unseen(true))], false, OUT_OF_SIGHT_MS, "go discarded b"),
+        ("a>b@main!", "a", &[("b", unasked)], false, OUT_OF_SIGHT_MS, "stale b"),
         ("a>b@topic!", "a", &[("b", || unseen(false))], false, 0, "go diverged b"),
+        // Its writer's file has gone on, to another branch that is out of sight or is there to be seen.
+        ("a>b@main! b>c@topic!", "a", &[("c", || unseen(false)), ("b", || unseen(true))], false, 0, "stale b"),
+        ("a>b@main! b>c@topic!", "a", &[("c", elsewhere), ("b", unasked)], false, 0, "stale b"),
+        ("a>b@main! a>c@topic!", "a", &[("c", elsewhere), ("b", || unseen(true))], false, 0, "stale b"),
         ("a>b@main", "a", &[("b", || Whereabouts::Behind)], false, 0, "go"),
         ("a>b@topic~", "a", &[("b", elsewhere)], false, 0, "go diverged b"),
         ("a>b@main~", "a", &[("b", ahead)], false, 0, "stale b"),
@@ -166,7 +181,7 @@ fn every_row_of_the_table() {
     ];
     for (chain, version, places, by_git, later, expected) in table {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
-        let mut world = Told { by_git, places, asked: 0 };
+        let mut world = Told { by_git, places, ..Told::default() };
         assert_eq!(verdict(chain, version, Base::File, &mut world, later), expected, "{chain:?} at {version}");
     }
 }
@@ -188,7 +203,7 @@ fn what_is_put_over_a_file_takes_back_one_s_own_versions_and_nobody_else_s() {
     ];
     for (chain, over, by, places, expected) in table {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
-        let mut world = Told { by_git: false, places, asked: 0 };
+        let mut world = Told { places, ..Told::default() };
         let over = Digest::of(over.as_bytes());
         let base = Base::Put { over: Some(&over), by };
         assert_eq!(verdict(chain, "a", base, &mut world, 0), expected, "{chain:?} over {over:?} by {by}");
@@ -221,7 +236,66 @@ fn plaintext_that_was_read_earlier_is_stale_as_soon_as_the_file_has_gone_on() {
     ];
     for (chain, version, places, expected) in table {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
-        let mut world = Told { by_git: true, places, asked: 0 };
+        let mut world = Told { by_git: true, places, ..Told::default() };
         assert_eq!(verdict(chain, version, Base::Read, &mut world, 0), expected, "{chain:?} at {version}");
+    }
+}
+
+#[test]
+fn what_was_read_and_belongs_here_is_no_older_than_what_git_keeps_elsewhere() {
+    type Places = &'static [(&'static str, fn() -> Whereabouts)];
+    // The version that was read is what HEAD has; the other one was written into this very file.
+    let table: [(Places, &str); 5] = [
+        (&[("b", elsewhere)], "go diverged b"),
+        (&[("b", || Whereabouts::Behind)], "go"),
+        (&[("b", ahead)], "stale b"),
+        // Whether it was discarded before the reading or lies below the plaintext nobody can tell.
+        (&[("b", nowhere)], "read again b"),
+        (&[("b", || unseen(true))], "read again b"),
+    ];
+    for (places, expected) in table {
+        let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
+        let mut world = Told { at_head: true, places, ..Told::default() };
+        assert_eq!(verdict("->a@main a>b@main", "a", Base::Read, &mut world, 0), expected);
+    }
+}
+
+#[test]
+fn a_version_behind_ever_so_many_is_lost_as_well_and_nothing_passes_at_the_limit() {
+    let chain = |between: usize| {
+        let digest = |number: usize| Digest::of(format!("{number}").as_bytes());
+        let of = |number: usize| StoredReceipt {
+            base: Some(Digest::of(b"a")),
+            new: if number == 0 { Digest::of(b"b") } else { digest(number) },
+            ..link("a>b@main~")
+        };
+        (0..=between).rev().map(of).collect::<Vec<_>>()
+    };
+    struct Gone;
+    impl World for Gone {
+        fn came_by_git(&mut self) -> bool {
+            false
+        }
+        fn is_at_head(&mut self) -> bool {
+            false
+        }
+        fn whereabouts(&mut self, receipt: &StoredReceipt, _moved_on: bool) -> Whereabouts {
+            if receipt.new == Digest::of(b"b") { ahead() } else { nowhere() }
+        }
+    }
+    for (between, expected) in [(64, Way::Merge("origin/main".to_owned())), (5000, Way::TooMany)] {
+        let (chain, version) = (chain(between), Digest::of(b"a"));
+        let case = Case {
+            chain: &chain,
+            version: Some(&version),
+            base: Base::File,
+            host: "here",
+            worktree: Some("/own"),
+            now_ms: NOW,
+        };
+        match judge(&case, &mut Gone) {
+            Verdict::Stale { way, .. } => assert_eq!(way, expected, "{between}"),
+            other => panic!("{between}: {other:?}"),
+        }
     }
 }

@@ -161,6 +161,9 @@ pub struct StoredReceipt {
     pub branch: Option<String>,
     /// Host.
     pub host: String,
+    /// Which machine that was: its boot and state directory, as its lease has it. Two may have one name. None where nobody knows:
+    /// the lease was pruned, or the server's functions are older than this program.
+    pub host_id: Option<String>,
     /// Root of the worktree.
     pub worktree: Option<String>,
     /// Token of the lease.

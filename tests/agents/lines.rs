@@ -130,7 +130,7 @@ fn an_open_edit_is_nobody_elses() {
     }
     // The directory with what is in it; and what no line names is not passed over for its own session either.
     let why = bench.denied(2, "Bash", &line("rm -r plain"));
-    assert!(why.contains("next:  locked rm"), "{why}");
+    assert!(why.contains("next:  begin the command with `locked rm"), "{why}");
     assert_eq!(bench.passes(2, "Bash", &line("locked rm -r plain")), "");
     for file in ["plain/z.yaml", "readme.md"] {
         assert_eq!(bench.passes(2, "Bash", &line(&format!("echo x > {file}"))), "");

@@ -104,8 +104,10 @@ fn a_merge_that_would_not_bring_it_is_not_named(at: At) {
     stage.commit(&b, "a change of B's");
     std::fs::rename(b.join("saved"), b.join(FILE_OF_SEED)).expect("back");
     let (_, line) = stage.refused(2, &b);
-    assert_eq!(line, format!("git checkout origin/main -- {FILE_OF_SEED}"));
-    stage.runs(&b, &line);
+    // What B has committed is nowhere else: git asks.
+    assert_eq!(line, format!("git checkout HEAD -- {FILE_OF_SEED} && git merge origin/main"));
+    let _it_meets = stage.world.command("sh").current_dir(&b).args(["-c", &line]).output().expect("sh");
+    stage.git(&b, &["checkout", "-q", "--theirs", "--", FILE_OF_SEED]);
     stage.sets(2, &b, "B1");
     assert_eq!(stage.keys(&b), ["first", "A1", "B1"]);
 }

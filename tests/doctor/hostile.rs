@@ -25,15 +25,15 @@ fn files_of_a_shell_may_do_what_they_like() {
     let slow = bed.findings(&["path"], &[]);
     assert!(wrong(&slow).is_empty(), "{slow:#?}");
     for id in ["path.login", "path.interactive"] {
-        let untold = wanted(&slow, (id, "note", "with -l and with -i"));
+        let untold = wanted(&slow, (id, "note", " -l -i -c "));
         assert!(untold["what"].as_str().expect("text").ends_with("did not say in time what its PATH is"), "{untold}");
     }
     fs::write(bed.home().join(".profile"), "exit 3\n").expect("rc");
     fs::write(bed.home().join(".bashrc"), "exec >&-\n").expect("rc");
     let mute = bed.findings(&["path"], &[]);
-    let untold = wanted(&mute, ("path.login", "note", "with -l and with -i"));
+    let untold = wanted(&mute, ("path.login", "note", " -l -i -c "));
     assert!(untold["what"].as_str().expect("text").ends_with("did not say what its PATH is"), "{untold}");
-    wanted(&mute, ("path.interactive", "note", "with -l and with -i"));
+    wanted(&mute, ("path.interactive", "note", " -l -i -c "));
 }
 
 /// Ten thousand tracked files: those with a key are not all decrypted, and what was left out is said.

@@ -35,7 +35,7 @@ fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again(
     install(env!("CARGO_BIN_EXE_locked"), &copy, "0755");
     fs::remove_file(shim("docker")).expect("gone");
     symlink(&copy, shim("docker")).expect("copy");
-    bed.finds(&[], ("shims.copy", "warning", "with the one that is to stay: locked shims install docker"));
+    bed.finds(&[], ("shims.copy", "warning", "locked shims install docker"));
 }
 
 /// What stands beside the remedy is a line that, typed, leaves nothing of the finding.
@@ -149,10 +149,10 @@ fn wherever_the_shims_are_passed_by_is_found() {
     wanted(&here, ("path.here", "fault", "export PATH="));
 
     fs::write(bed.home().join(".profile"), format!("PATH=$PATH:{}\n", bed.shims().display())).expect("behind");
-    bed.finds(&[], ("path.login", "warning", "at the end of ~/.profile: export PATH="));
+    bed.finds(&[], ("path.login", "warning", "` at the end of ~/.profile"));
     bed.rc(".profile", "");
     fs::remove_file(bed.home().join(".bashrc")).expect("gone");
-    let found = bed.finds(&[], ("path.interactive", "warning", "at the end of ~/.bashrc: export PATH="));
+    let found = bed.finds(&[], ("path.interactive", "warning", "` at the end of ~/.bashrc"));
     assert!(found["what"].as_str().expect("text").contains("/cat"), "{found}");
 }
 

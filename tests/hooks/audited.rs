@@ -47,6 +47,8 @@ fn without_a_shared_store_contents_are_looked_at_and_that_is_said() {
         let said = says(yard.locked().args(["audit", "--", range]), 64);
         assert!(said.contains("names no commit"), "{range}: {said}");
     }
+    let said = says(yard.locked().args(["audit", "origin/main..HEAD"]), 64);
+    assert!(said.ends_with("next:  git fetch origin '+refs/heads/*:refs/remotes/origin/*'\n"), "{said}");
     assert_eq!(wrong(&json(yard.locked().args(["audit", "HEAD..HEAD"]), 0)), []);
 }
 

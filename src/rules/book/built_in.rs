@@ -21,6 +21,25 @@ pub(super) fn has_expression(text: &str) -> bool {
     DIVISIONS.iter().any(|division| division.text.contains(&written))
 }
 
+/// The words by which programs of a division are told what to do. A test holds them to the tables.
+#[derive(Debug)]
+pub(in crate::rules) struct Verbs {
+    /// The last word of each sub-command that a table is about.
+    pub(in crate::rules) acts: &'static [&'static str],
+    /// Those behind which another one follows.
+    pub(in crate::rules) groups: &'static [&'static str],
+}
+
+const OF_DOCKER: Verbs = Verbs {
+    acts: &[
+        "cp", "create", "deploy", "down", "exec", "kill", "pause", "remove", "rename", "restart", "rm", "rollback",
+        "run", "scale", "start", "stop", "unpause", "up", "update", "watch",
+    ],
+    groups: &["compose", "container", "image", "network", "node", "service", "stack", "swarm", "system", "volume"],
+};
+
+const OF_GH: Verbs = Verbs { acts: &["api", "run"], groups: &["secret", "workflow"] };
+
 /// A part of the built-in tables.
 pub(super) struct Division {
     /// The programs that it is about.
@@ -29,6 +48,8 @@ pub(super) struct Division {
     pub(super) text: &'static str,
     /// The same in JSON, which is read in a tenth of the time. A test holds it to the text.
     pub(super) quick: &'static str,
+    /// Where each table is about sub-commands alone: their words.
+    pub(super) verbs: Option<Verbs>,
     /// The pack that it is: it counts as a whole, where the settings switch it on.
     pub(super) pack: Option<&'static str>,
 }
@@ -77,18 +98,21 @@ pub(super) const DIVISIONS: [Division; 10] = [
         ],
         text: include_str!("../built_in/server.toml"),
         quick: include_str!("../built_in/quick/server.json"),
+        verbs: None,
         pack: None,
     },
     Division {
         programs: &["docker", "docker-compose", "podman", "podman-compose"],
         text: include_str!("../built_in/docker.toml"),
         quick: include_str!("../built_in/quick/docker.json"),
+        verbs: Some(OF_DOCKER),
         pack: None,
     },
     Division {
         programs: &["gh"],
         text: include_str!("../built_in/gh.toml"),
         quick: include_str!("../built_in/quick/gh.json"),
+        verbs: Some(OF_GH),
         pack: None,
     },
     Division {
@@ -124,12 +148,14 @@ pub(super) const DIVISIONS: [Division; 10] = [
         ],
         text: include_str!("../built_in/wrappers.toml"),
         quick: include_str!("../built_in/quick/wrappers.json"),
+        verbs: None,
         pack: None,
     },
     Division {
         programs: &["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "and", "or", "not"],
         text: include_str!("../built_in/shells.toml"),
         quick: include_str!("../built_in/quick/shells.json"),
+        verbs: None,
         pack: None,
     },
     Division {
@@ -148,6 +174,7 @@ pub(super) const DIVISIONS: [Division; 10] = [
         ],
         text: include_str!("../built_in/hosts.toml"),
         quick: include_str!("../built_in/quick/hosts.json"),
+        verbs: None,
         pack: None,
     },
     Division {
@@ -224,6 +251,7 @@ pub(super) const DIVISIONS: [Division; 10] = [
         ],
         text: include_str!("../built_in/launchers.toml"),
         quick: include_str!("../built_in/quick/launchers.json"),
+        verbs: None,
         pack: None,
     },
     Division {
@@ -292,18 +320,21 @@ pub(super) const DIVISIONS: [Division; 10] = [
         ],
         text: include_str!("../built_in/writers.toml"),
         quick: include_str!("../built_in/quick/writers.json"),
+        verbs: None,
         pack: None,
     },
     Division {
         programs: &["psql", "kubectl", "oc", "crontab"],
         text: include_str!("../built_in/sql.toml"),
         quick: include_str!("../built_in/quick/sql.json"),
+        verbs: None,
         pack: None,
     },
     Division {
         programs: &["mongosh", "mongo", "vault", "bao", "wrangler", "az", "fly", "flyctl", "supabase"],
         text: include_str!("../built_in/rotation.toml"),
         quick: include_str!("../built_in/quick/rotation.json"),
+        verbs: None,
         pack: Some("rotation"),
     },
 ];

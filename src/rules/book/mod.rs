@@ -32,6 +32,8 @@ use crate::shell::Sourced;
 
 use asked::{Ask, Names, Sources, Workflows};
 
+pub(super) use built_in::Verbs;
+
 pub use asked::{HostAsker, NameAsker, SourceAsker, WorkflowAsker};
 pub use expression::Expression;
 pub use fault::{Fault, Sound};
@@ -283,6 +285,15 @@ impl Book {
         // Asked as for a command, so that what is replaced, switched off or of a pack that is off does not count.
         let counts = |name: &&str| *name == "sops" || self.rules(name, false).any(|rule| rule.program.is_some());
         names.filter(counts).map(str::to_owned).collect()
+    }
+
+    /// By which words the built-in tables of this program have anything to say; none where they must be read, or where the
+    /// settings have a say.
+    pub(super) fn verbs(&self, name: &str) -> Option<&'static Verbs> {
+        if !self.own.is_empty() || !self.packs.is_empty() {
+            return None;
+        }
+        built_in::DIVISIONS.iter().find(|division| division.programs.contains(&name))?.verbs.as_ref()
     }
 
     fn division(&self, name: &str) -> Option<&Tables> {

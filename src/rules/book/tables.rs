@@ -36,6 +36,13 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// They say nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { program, launcher, writer, sql, rule, zone, safe, rotation } = self;
+        let of_programs = program.is_empty() && launcher.is_empty() && writer.is_empty() && sql.is_empty();
+        of_programs && rule.is_empty() && zone.is_empty() && safe.is_empty() && rotation.is_empty()
+    }
+
     /// Reads them.
     ///
     /// # Errors

@@ -33,6 +33,30 @@ fn every_division_can_be_read_and_is_about_its_programs_alone() {
     }
 }
 
+/// Where a table is about a sub-command of which no word is known here, its lines would pass as plain reads.
+#[test]
+fn the_verbs_of_a_division_are_those_of_its_tables() {
+    let mut told = 0;
+    for division in &built_in::DIVISIONS {
+        let Some(verbs) = &division.verbs else { continue };
+        let tables = Tables::read(division.text).expect("TOML");
+        let of_rules = tables.rule.iter().map(|it| &it.subcommand);
+        let of_others =
+            tables.launcher.iter().map(|it| &it.subcommand).chain(tables.writer.iter().map(|it| &it.subcommand));
+        let all = of_rules.chain(of_others).chain(tables.sql.iter().map(|it| &it.subcommand));
+        let words = all.flat_map(|it| it.as_ref().expect("a table about sub-commands").iter());
+        let last = |words: &str| words.rsplit(' ').next().unwrap_or_default().to_owned();
+        let acts: BTreeSet<String> = words.map(last).collect();
+        assert_eq!(acts.iter().collect::<Vec<_>>(), verbs.acts, "sorted, and each once");
+        let commands = tables.program.iter().flat_map(|program| &program.command).filter(|command| command.group);
+        let groups: BTreeSet<String> = commands.flat_map(|command| command.path.iter()).map(last).collect();
+        assert_eq!(groups.iter().collect::<Vec<_>>(), verbs.groups);
+        assert!(tables.program.iter().all(|program| program.group), "the first word is a sub-command");
+        told += 1;
+    }
+    assert_eq!(told, 2);
+}
+
 /// What is read on the way of every command says what is printed. `LOCKED_BLESS=1` writes it anew from the TOML.
 #[test]
 fn the_quick_form_of_each_division_says_the_same() {

@@ -13,14 +13,13 @@ const MOST: usize = 256;
 /// No variable that somebody sets has a longer name.
 const LONGEST: usize = 128;
 
+/// Variables with their values.
+type Set = BTreeMap<Vec<u8>, Vec<u8>>;
+
 /// Those that are set where the script starts, and those that are not. The rest of the variables is looked up where it
 /// stands.
-pub(super) fn variables(
-    text: &[u8],
-    around: &Step<'_>,
-    env: Env<'_>,
-) -> (BTreeMap<Vec<u8>, Vec<u8>>, BTreeSet<Vec<u8>>) {
-    let (mut set, mut unset) = (BTreeMap::new(), BTreeSet::new());
+pub(super) fn variables(text: &[u8], around: &Step<'_>, env: Env<'_>) -> (Set, BTreeSet<Vec<u8>>) {
+    let (mut set, mut unset) = (Set::new(), BTreeSet::new());
     if text.len() > shell::LONGEST {
         return (set, unset);
     }

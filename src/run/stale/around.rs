@@ -1,15 +1,20 @@
 //! What git and the work trees of this host say of the versions of one file. git is started only when it is asked.
 #![forbid(unsafe_code)]
 
+mod fetched;
 mod forgotten;
+mod gone;
 mod lies;
 mod reference;
+mod theirs;
 mod ways;
 mod writer;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::git::{GitError, History, Repository};
 use crate::lineage::{Way, Whereabouts, World};
@@ -19,6 +24,8 @@ use crate::terms::{Digest, percent_decode};
 
 use super::ours::Ours;
 use reference::short;
+use theirs::Theirs;
+use ways::Asked;
 
 pub(super) use reference::branch_in;
 
@@ -28,11 +35,31 @@ const DETACHED: &str = "a detached HEAD";
 /// The surroundings of a file.
 pub(super) struct Around<'a> {
     target: &'a Target,
-    host: &'a str,
+    machine: Machine<'a>,
     env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The version that is judged.
+    /// The version that is judged: what it holds, if that is known.
     content: Option<&'a [u8]>,
+    version: Option<&'a Digest>,
     seen: OnceCell<Result<Seen, String>>,
+    /// What has been asked about once: many versions may have been written in one place.
+    places: RefCell<BTreeMap<PathBuf, Rc<Theirs>>>,
+    pulls: RefCell<BTreeMap<Asked, Way>>,
+    looked_at: RefCell<BTreeMap<(String, String), Option<i64>>>,
+}
+
+/// The machine that this is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machine<'a> {
+    pub(super) host: &'a str,
+    /// Two machines may have one name.
+    pub(super) host_id: Option<&'a str>,
+}
+
+impl Machine<'_> {
+    /// Whether this was written on this machine, for sure.
+    fn wrote(&self, receipt: &StoredReceipt) -> bool {
+        receipt.host == self.host && receipt.host_id.is_some() && receipt.host_id.as_deref() == self.host_id
+    }
 }
 
 /// What git has said.
@@ -46,11 +73,22 @@ struct Seen {
 impl<'a> Around<'a> {
     pub(super) fn of(
         target: &'a Target,
-        host: &'a str,
+        machine: Machine<'a>,
         env: &'a dyn Fn(&str) -> Option<OsString>,
         content: Option<&'a [u8]>,
+        version: Option<&'a Digest>,
     ) -> Self {
-        Self { target, host, env, content, seen: OnceCell::new() }
+        Self {
+            target,
+            machine,
+            env,
+            content,
+            version,
+            seen: OnceCell::new(),
+            places: RefCell::default(),
+            pulls: RefCell::default(),
+            looked_at: RefCell::default(),
+        }
     }
 
     fn repository(&self) -> Option<&'a Repository> {
@@ -96,6 +134,10 @@ impl<'a> Around<'a> {
             if repository.head_has(commit, self.env)? {
                 return self.behind(repository, &blob).map(Some);
             }
+            // Where both meet somebody has taken HEAD's side, and knows what the other one has.
+            if repository.is_taking_in(commit, self.env) && self.is_as_head(repository, seen)? {
+                return Ok(Some(Whereabouts::Behind));
+            }
             let refs = repository.refs_with(commit, self.env)?;
             for reference in seen.ours.among(&refs) {
                 let standing = repository.standing(reference, self.file(), self.env)?;
@@ -115,6 +157,12 @@ impl<'a> Around<'a> {
         Ok(elsewhere.map(Whereabouts::Elsewhere))
     }
 
+    /// The version at hand is what HEAD has.
+    fn is_as_head(&self, repository: &Repository, seen: &Seen) -> Result<bool, GitError> {
+        let head = repository.blob_at("HEAD", self.file(), self.env)?;
+        Ok(head.is_some_and(|head| seen.blobs.contains(&head)))
+    }
+
     /// It lies in the history of HEAD. A file that is not there because a sparse checkout leaves it out is no revert.
     fn behind(&self, repository: &Repository, blob: &str) -> Result<Whereabouts, GitError> {
         let left_out = self.content.is_none()
@@ -123,7 +171,7 @@ impl<'a> Around<'a> {
     }
 
     fn look(&self, receipt: &StoredReceipt, moved_on: bool) -> Result<Whereabouts, GitError> {
-        let here = receipt.host == self.host;
+        let here = receipt.host == self.machine.host;
         let place = receipt.worktree.as_ref().map(PathBuf::from).filter(|_| here);
         let Some(repository) = self.repository() else {
             // Outside of any repository the chain is of this very file, on this machine.
@@ -151,6 +199,11 @@ impl World for Around<'_> {
         let staged = || repository.staged(self.file(), self.env).ok().flatten().map(|(blob, _)| blob);
         seen.blobs.iter().any(|blob| !seen.history.brought(blob).is_empty())
             || staged().is_some_and(|staged| seen.blobs.contains(&staged))
+    }
+
+    fn is_at_head(&mut self) -> bool {
+        let head = || self.repository()?.head_content(self.file(), self.env).ok()?;
+        self.version.is_some_and(|version| head().is_some_and(|head| Digest::of(&head) == *version))
     }
 
     fn whereabouts(&mut self, receipt: &StoredReceipt, moved_on: bool) -> Whereabouts {

@@ -5,11 +5,12 @@ use crate::clock::Clock as _;
 use crate::lineage::{self, Base, Case, Verdict};
 use crate::naming::Target;
 use crate::report::{self, Refusal, Voice};
+use crate::state::StateDir;
 use crate::store::StoredReceipt;
 use crate::terms::Digest;
 
 use super::super::{Context, env_of};
-use super::around::Around;
+use super::around::{Around, Machine};
 use super::{step, words};
 
 /// A version of a file.
@@ -65,7 +66,10 @@ pub fn would_lose(
 fn look(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredReceipt]) -> (Standing, Vec<String>) {
     let AtHand { target, shown, content, version, base } = *at_hand;
     let env = env_of(context);
-    let mut around = Around::of(target, host, &env, content);
+    let state = StateDir::existing(&env).ok().flatten();
+    let host_id = state.map(|state| state.host_id(context.clock.as_ref()));
+    let machine = Machine { host, host_id: host_id.as_deref() };
+    let mut around = Around::of(target, machine, &env, content, version);
     let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
     let known_as = version.filter(|version| !is_known(version)).and_then(|_| around.known_as(chain));
     let version = known_as.as_ref().or(version);

@@ -64,7 +64,7 @@ pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Ba
 /// What somebody must do first that no command here does.
 fn wants(way: &Way) -> Option<String> {
     match way {
-        Way::AskThere { host, worktree } => {
+        Way::AskThere { host, worktree, .. } => {
             let place = worktree.as_deref().map(|root| format!(" in {}", quoted(root))).unwrap_or_default();
             Some(format!("yes, once it was committed and pushed on {}{place}, after the next step", quoted(host)))
         }
@@ -73,7 +73,11 @@ fn wants(way: &Way) -> Option<String> {
         }
         Way::EndFirst => Some("yes, once what git is in the middle of here has ended".to_owned()),
         Way::Git(why) => Some(format!("yes, once git works here, which knows where the newer one is: {why}")),
-        Way::CommitHere(then) | Way::PutAside(then) | Way::PastOthers(then) => wants(then),
+        Way::TooMany => {
+            Some("yes, with --accept-stale, once you know that this version lacks nothing of the newer ones".to_owned())
+        }
+        Way::CommitHere(then) | Way::PutAside(then) | Way::PastOthers(then) | Way::BackToHead(then) => wants(then),
+        Way::FetchWhole { then, .. } => wants(then),
         _ => None,
     }
 }

@@ -86,7 +86,7 @@ fn patterns_are_marked_and_lists_in_braces_are_words() {
         ("a {09..11} {a..c} {3..1} {1..9..4} {a..} {1..$n}", "a 09 10 11 a b c 3 2 1 1 5 9 {a..} ?…"),
         ("a {a,b}{1,2} {,x} {a{b} {x,*.y}", "a a1 a2 b1 b2 x {a{b} x «*».y"),
         ("a {1..9999}", "a «{1..9999}»"),
-        ("x={a,b} a \"{a,b}\" > f{1,2}", "x={a,b} a {a,b} >f{1,2}"),
+        ("x={a,b} a \"{a,b}\" > f{1,2}", "[x={a,b}] a {a,b} >f{1,2}"),
         ("a '{a,b}' \\{a,b}", "a {a,b} {a,b}"),
         ("a {$(b),c}", "b ; a ?… c"),
         ("a @(b|c).env !(d)", "a «@(b|c)».env «!(d)»"),

@@ -124,6 +124,9 @@ pub(super) struct Link {
     blob: Option<String>,
     branch: Option<String>,
     host: String,
+    /// Servers of before do not say.
+    #[serde(default)]
+    host_id: Option<String>,
     worktree: Option<String>,
     token: i64,
     holder: String,
@@ -141,6 +144,7 @@ impl Link {
             blob: self.blob,
             branch: self.branch,
             host: shown(&self.host),
+            host_id: self.host_id.filter(|id| !id.is_empty()),
             worktree: self.worktree,
             token: FencingToken(self.token),
             holder: shown(&self.holder),

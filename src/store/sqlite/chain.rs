@@ -9,7 +9,8 @@ use crate::terms::{Digest, FencingToken, Scope};
 
 use super::fault::Fault;
 
-const LINK: &str = "select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at from receipts";
+const LINK: &str = "select scope, path, base, new, blob, branch, host, worktree, token, holder, kind, at, \
+                    (select host_id from leases where leases.id = receipts.lease) as host_id from receipts";
 
 /// The chain of one path, newest first.
 pub(super) fn receipts(connection: &Connection, scope: &Scope, path: &str) -> Result<Vec<StoredReceipt>, Fault> {
@@ -63,6 +64,7 @@ fn link(row: &SqlRow<'_>) -> rusqlite::Result<StoredReceipt> {
         blob: row.get("blob")?,
         branch: row.get("branch")?,
         host: text("host")?,
+        host_id: row.get::<_, Option<String>>("host_id")?.filter(|id| !id.is_empty()),
         worktree: row.get("worktree")?,
         token: FencingToken(row.get("token")?),
         holder: text("holder")?,

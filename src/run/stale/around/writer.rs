@@ -11,7 +11,8 @@ use crate::terms::Digest;
 use super::super::super::witness;
 use super::lies::Lies;
 use super::reference::{branch_in, short};
-use super::ways::around;
+use super::theirs::Theirs;
+use super::ways::{Asked, around};
 use super::{Around, DETACHED, Seen, blob_of, path_of_key};
 
 /// A clock of ours and the store's may differ by so much.
@@ -29,145 +30,174 @@ impl Around<'_> {
         let is_here = file == self.file();
         let holds =
             !is_here && !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
-        let other = Repository::around(place).ok().flatten();
-        let remembers = other.as_ref().is_some_and(|other| witness::has_written(other, &receipt.new));
-        if !holds && !remembers {
-            return self.writer_is_gone(receipt, place);
-        }
-        let Some((ours, theirs)) = self.repository().zip(other) else {
-            // Without a repository there is nothing to compare it by: what a work tree holds is there.
-            let there = place.display().to_string();
-            return Ok(if holds { Whereabouts::Elsewhere(there) } else { Whereabouts::Nowhere });
-        };
+        let Some(ours) = self.repository() else { return Ok(Whereabouts::Nowhere) };
         let seen = match self.seen(ours) {
             Ok(seen) => seen,
             Err(why) => return Ok(Whereabouts::Untold(why)),
         };
-        let branch = theirs.branch(self.env)?;
-        if theirs.common_dir == ours.common_dir {
-            if !holds {
-                return self.forgotten(receipt, ours, &theirs, &file, seen);
-            }
-            let branch = match branch {
-                Some(branch) if seen.ours.has(&branch) => branch,
-                other => return Ok(Whereabouts::Elsewhere(other.unwrap_or_else(|| DETACHED.to_owned()))),
-            };
-            let worktree = place.display().to_string();
-            if theirs.is_in_the_middle() {
-                return Ok(Whereabouts::Ahead(Way::EndThere { worktree }));
-            }
-            let then = Box::new(self.merging(ours, seen, &branch, true)?);
-            return Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }));
+        let theirs = self.theirs(place, &file);
+        let remembers = theirs.as_ref().is_some_and(|theirs| theirs.written.contains(receipt.new.as_str()));
+        if !holds && !remembers {
+            return self.not_there(receipt, ours, place, seen);
         }
-        self.in_another_clone(receipt, (ours, &theirs), &file, branch, holds, seen)
+        let Some(theirs) = theirs else {
+            // Without a repository there is nothing to compare it by: what a work tree holds is there.
+            return Ok(Whereabouts::Elsewhere(place.display().to_string()));
+        };
+        let branch = theirs.repository.branch(self.env)?;
+        if theirs.repository.common_dir != ours.common_dir {
+            return self.in_another_clone(receipt, ours, &theirs, branch, holds, seen);
+        }
+        if !holds {
+            return self.forgotten(receipt, ours, &theirs, seen);
+        }
+        let branch = match branch {
+            Some(branch) if seen.ours.has(&branch) => branch,
+            other => return Ok(Whereabouts::Elsewhere(other.unwrap_or_else(|| DETACHED.to_owned()))),
+        };
+        let worktree = place.display().to_string();
+        if theirs.repository.is_in_the_middle() {
+            return Ok(Whereabouts::Ahead(Way::EndThere { worktree }));
+        }
+        let then = Box::new(self.merging(ours, seen, &branch, true)?);
+        Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push: false, then }))
     }
 
     fn in_another_clone(
         &self,
         receipt: &StoredReceipt,
-        (ours, theirs): (&Repository, &Repository),
-        file: &Path,
+        ours: &Repository,
+        theirs: &Theirs,
         branch: Option<String>,
         holds: bool,
         seen: &Seen,
     ) -> Result<Whereabouts, GitError> {
-        let history = theirs.history(file, self.env)?;
-        let blob = blob_of(theirs, &history, receipt, self.env)?;
+        let history = theirs.history(self.env)?;
+        let blob = blob_of(&theirs.repository, history, receipt, self.env)?;
         let brought = blob.as_deref().and_then(|blob| history.brought(blob).first());
-        let refs = brought.map(|commit| theirs.refs_with(commit, self.env)).transpose()?.unwrap_or_default();
-        let worktree = theirs.worktree_root.display().to_string();
-        if let Some(reference) = seen.ours.among(&refs).next() {
-            let branch_there = branch_in(reference);
-            let pushed = seen.ours.among(&refs).any(|reference| reference.starts_with("refs/remotes/"));
-            let way = if pushed && ours.remote(self.env)?.is_some() {
-                self.pull(seen, Some(branch_there))?
-            } else if !pushed && self.pushes(theirs, branch_there)? {
-                Way::PushThere { worktree, then: Box::new(self.pull(seen, Some(branch_there))?) }
-            } else {
-                match seen.ours.among(&refs).find(|reference| reference.starts_with("refs/heads/")) {
-                    Some(own) => self.pull_there(seen, worktree, branch_in(own))?,
-                    None => Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone() },
-                }
-            };
-            return Ok(Whereabouts::Ahead(way));
+        let refs = brought.map(|commit| theirs.repository.refs_with(commit, self.env)).transpose()?.unwrap_or_default();
+        let worktree = theirs.repository.worktree_root.display().to_string();
+        let remotes = theirs.remotes(self.env)?;
+        let mut found = seen.ours.among_of(&refs, remotes);
+        if let Some(reference) = found.next() {
+            let tip = theirs.repository.blob_at(reference, &theirs.file, self.env)?;
+            if tip.is_some_and(|tip| seen.blobs.contains(&tip)) {
+                // It has gone back to what we have.
+                return Ok(Whereabouts::Behind);
+            }
+            return self.on_their_branch(receipt, ours, theirs, &refs, reference, seen).map(Whereabouts::Ahead);
         }
         if !refs.is_empty() {
             return Ok(Whereabouts::Elsewhere(short(&refs[0]).to_owned()));
         }
         match branch {
-            Some(branch) if holds && seen.ours.has(&branch) && theirs.is_in_the_middle() => {
+            Some(branch) if holds && seen.ours.has(&branch) && theirs.repository.is_in_the_middle() => {
                 Ok(Whereabouts::Ahead(Way::EndThere { worktree }))
             }
             Some(branch) if holds && seen.ours.has(&branch) => {
                 let push = self.pushes(theirs, &branch)?;
                 let then = if push {
-                    self.pull(seen, Some(&branch))?
+                    self.pull(seen, &Asked::of(Some(&branch)))?
                 } else {
-                    self.pull_there(seen, worktree.clone(), &branch)?
+                    self.pull_there(seen, theirs, &branch)?
                 };
                 Ok(Whereabouts::Ahead(Way::CommitThere { worktree, push, then: Box::new(then) }))
             }
             Some(other) if holds => Ok(Whereabouts::Elsewhere(other)),
             None if holds => Ok(Whereabouts::Elsewhere(DETACHED.to_owned())),
-            _ => self.forgotten(receipt, ours, theirs, file, seen),
+            _ => self.forgotten(receipt, ours, theirs, seen),
+        }
+    }
+
+    /// What brings what this branch of ours, or the remote's, has in that clone.
+    fn on_their_branch(
+        &self,
+        receipt: &StoredReceipt,
+        ours: &Repository,
+        theirs: &Theirs,
+        refs: &[String],
+        reference: &str,
+        seen: &Seen,
+    ) -> Result<Way, GitError> {
+        let remotes = theirs.remotes(self.env)?;
+        let branch = branch_in(reference, remotes);
+        let pushed = seen.ours.among_of(refs, remotes).find(|reference| reference.starts_with("refs/remotes/"));
+        let own = seen.ours.among_of(refs, remotes).find(|reference| reference.starts_with("refs/heads/"));
+        if let Some(pushed) = pushed.filter(|_| ours.remote(self.env).is_ok_and(|it| it.is_some())) {
+            return self.pull(seen, &self.pushed_to(ours, theirs, pushed, branch_in(pushed, remotes)));
+        }
+        if pushed.is_none() && self.pushes(theirs, branch)? {
+            // A push that has been asked for and has not been done does not work: somebody else has pushed before.
+            let is_first = witness::first(ours, "push", &receipt.new).is_none_or(|(_, is_new)| is_new);
+            if is_first || own.is_none() {
+                let worktree = theirs.repository.worktree_root.display().to_string();
+                let then = Box::new(self.pull(seen, &Asked::of(Some(branch)))?);
+                return Ok(Way::PushThere { worktree, then });
+            }
+        }
+        match own {
+            Some(own) => self.pull_there(seen, theirs, branch_in(own, remotes)),
+            None => Ok(self.ask_there(receipt, seen, None)),
+        }
+    }
+
+    /// A pull of what that clone has pushed.
+    fn pushed_to(&self, ours: &Repository, theirs: &Theirs, pushed: &str, branch: &str) -> Asked {
+        let head = ours.commit_of("HEAD", self.env);
+        let goes_on = head.map(|head| theirs.repository.contains(pushed, &head, self.env));
+        let tip = theirs.repository.commit_of(pushed, self.env);
+        let has_tip = || tip.is_some_and(|tip| ours.contains(pushed, &tip, self.env).unwrap_or(false));
+        Asked {
+            // It was pushed with force; of what they have not got nobody can say.
+            diverged: matches!(goes_on, Some(Ok(false))),
+            whole: ours.is_shallow() && has_tip(),
+            ..Asked::of(Some(branch))
         }
     }
 
     /// Whether a plain `git push` in that clone would push this branch: it is checked out, follows the branch of that name at
     /// a remote, and has all that either of us knows of that one.
-    fn pushes(&self, theirs: &Repository, branch: &str) -> Result<bool, GitError> {
-        if theirs.branch(self.env)?.as_deref() != Some(branch) {
+    fn pushes(&self, theirs: &Theirs, branch: &str) -> Result<bool, GitError> {
+        if theirs.repository.branch(self.env)?.as_deref() != Some(branch) {
             return Ok(false);
         }
-        let Some(upstream) = theirs.upstream(self.env)?.filter(|it| branch_in(it) == branch) else { return Ok(false) };
-        let known = [Some(theirs), self.repository()].into_iter().flatten();
+        let remotes = theirs.remotes(self.env)?;
+        let upstream = theirs.repository.upstream(self.env)?.filter(|it| branch_in(it, remotes) == branch);
+        let Some(upstream) = upstream else { return Ok(false) };
+        let known = [Some(&theirs.repository), self.repository()].into_iter().flatten();
         let tips: Vec<String> = known.filter_map(|it| it.commit_of(&upstream, self.env)).collect();
         // Objects that they have not got are behind them as well.
-        Ok(tips.iter().all(|tip| theirs.head_has(tip, self.env).unwrap_or(false)))
-    }
-
-    /// The place on this host is gone, or is another one now: that proves nothing, it may have been pushed before. A fetch that
-    /// came after the place was taken away would have brought it.
-    fn writer_is_gone(&self, receipt: &StoredReceipt, place: &Path) -> Result<Whereabouts, GitError> {
-        let Some(repository) = self.repository() else { return Ok(Whereabouts::Nowhere) };
-        let seen = match self.seen(repository) {
-            Ok(seen) => seen,
-            Err(why) => return Ok(Whereabouts::Untold(why)),
-        };
-        // All checkouts of a repository without a remote share its refs.
-        if receipt.scope.0.starts_with("local/") {
-            return Ok(Whereabouts::Nowhere);
-        }
-        let above = place.ancestors().skip(1).find_map(|above| std::fs::metadata(above).ok()?.modified().ok());
-        let taken_away = above.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-        let taken_away = taken_away.and_then(|at| i64::try_from(at.as_millis()).ok()).unwrap_or(i64::MAX);
-        let fetched = repository.fetched_at().unwrap_or_default();
-        if fetched > taken_away && fetched > receipt.at {
-            return Ok(Whereabouts::Nowhere);
-        }
-        // On whichever branch it was: nobody can say where it was pushed to.
-        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
-        Ok(Whereabouts::OutOfSight { ours: true, way: self.pull(seen, branch)? })
+        Ok(tips.iter().all(|tip| theirs.repository.head_has(tip, self.env).unwrap_or(false)))
     }
 
     /// It was written where we cannot look.
     pub(super) fn out_of_sight(&self, receipt: &StoredReceipt, seen: &Seen) -> Result<Whereabouts, GitError> {
-        let ours = receipt.branch.as_deref().is_none_or(|branch| seen.ours.has(branch));
-        let repository = self.repository();
-        let there = Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone() };
-        let fetched_since = repository
-            .and_then(Repository::fetched_at)
-            .is_some_and(|fetched| fetched > receipt.at.saturating_add(SKEW_MS));
-        let way = match repository {
-            Some(repository) if !fetched_since && repository.has_origin(self.env) => {
-                self.pull(seen, receipt.branch.as_deref())?
+        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+        let ours = receipt.branch.is_none() || branch.is_some();
+        let Some(repository) = self.repository() else { return Ok(Whereabouts::Nowhere) };
+        let has_origin = repository.has_origin(self.env);
+        let looked_at = if has_origin { self.looked_at(repository, seen, branch)? } else { None };
+        let fetched = looked_at.is_some_and(|at| at > receipt.at.saturating_add(SKEW_MS));
+        let whole = repository.is_shallow() && fetched;
+        let there = || self.ask_there(receipt, seen, branch);
+        let way = if has_origin && (!fetched || whole) {
+            self.pull(seen, &Asked { whole, unsure: true, ..Asked::of(branch) })?
+        } else {
+            match self.lies(repository, seen)? {
+                Lies::Clean => around(self.others(repository, None)?, there()),
+                _ => there(),
             }
-            Some(repository) => match self.lies(repository, seen)? {
-                Lies::Clean => around(self.others(repository, None)?, there),
-                _ => there,
-            },
-            None => there,
         };
-        Ok(Whereabouts::OutOfSight { ours, way })
+        Ok(Whereabouts::OutOfSight { ours, fetched: (fetched && !whole) || !has_origin, way })
+    }
+
+    /// Somebody must push it over there first.
+    pub(super) fn ask_there(&self, receipt: &StoredReceipt, seen: &Seen, branch: Option<&str>) -> Way {
+        let upstream = seen.ours.upstream().map(|upstream| branch_in(upstream, seen.ours.remotes()));
+        let repository =
+            self.repository().filter(|_| upstream.is_none() || branch.is_some_and(|it| upstream != Some(it)));
+        let from = repository.and_then(|repository| self.comes_by(repository, seen, branch).ok());
+        let from = from.filter(|(remote, branch)| branch != "HEAD" && seen.ours.remotes().contains(remote));
+        Way::AskThere { host: receipt.host.clone(), worktree: receipt.worktree.clone(), from }
     }
 }

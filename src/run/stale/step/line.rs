@@ -42,6 +42,12 @@ impl Line<'_> {
                 let branch = branch.as_ref().map(|branch| format!(" {}", quoted(branch))).unwrap_or_default();
                 format!("{git} fetch {}{branch} && {git} checkout {} -- {spec}", quoted(remote), quoted(from))
             }
+            Way::Fetch(remote) => format!("{git} fetch {}", quoted(remote)),
+            Way::FetchWhole { remote, then } => {
+                let all = quoted(&format!("+refs/heads/*:refs/remotes/{remote}/*"));
+                format!("{git} fetch --unshallow {} {all} && {}", quoted(remote), self.of(then))
+            }
+            Way::BackToHead(then) => format!("{git} checkout HEAD -- {spec} && {}", self.of(then)),
             Way::PastOthers(then) => Self { autostash: true, ..self.clone() }.of(then),
             Way::CommitHere(then) => {
                 format!("{git} commit -m 'Update {}' -- {spec} && {}", self.plain(), self.of(then))
@@ -59,7 +65,12 @@ impl Line<'_> {
                 format!("{git} pull --no-rebase{past} {} {}", quoted(place), quoted(branch))
             }
             Way::EndThere { worktree } => format!("git -C {} status", quoted(worktree)),
-            Way::AskThere { .. } => format!("{git} pull{past}"),
+            Way::AskThere { from, .. } => {
+                let from = from.as_ref().map(|(remote, branch)| format!(" {} {}", quoted(remote), quoted(branch)));
+                let join = if from.is_some() { " --no-rebase" } else { "" };
+                format!("{git} pull{join}{past}{}", from.unwrap_or_default())
+            }
+            Way::TooMany => format!("{git} log --oneline -- {spec}"),
             Way::ReadAgain => format!("locked sops decrypt {shown}"),
             Way::EndFirst | Way::Git(_) => format!("{git} status"),
         }

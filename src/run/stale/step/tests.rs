@@ -56,11 +56,11 @@ fn every_way_is_a_line_that_can_be_pasted() {
             past(Way::PullThere { place: "/o".to_owned(), branch: "main".to_owned() }),
             "git pull --no-rebase --autostash /o main",
         ),
-        (past(Way::AskThere { host: "far".to_owned(), worktree: None }), "git pull --autostash"),
+        (past(Way::AskThere { host: "far".to_owned(), worktree: None, from: None }), "git pull --autostash"),
         (there(false), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git pull"),
         (there(true), "git -C /o commit -m 'Update s/a b.yaml' -- 's/a b.yaml' && git -C /o push && git pull"),
         (Way::PushThere { worktree: "/o".to_owned(), then: Box::new(pull(false, None)) }, "git -C /o push && git pull"),
-        (Way::AskThere { host: "far".to_owned(), worktree: None }, "git pull"),
+        (Way::AskThere { host: "far".to_owned(), worktree: None, from: None }, "git pull"),
         (
             Way::CommitHere(Box::new(pull(true, None))),
             "git commit -m 'Update s/a b.yaml' -- 'a b.yaml' && git pull --no-rebase",
@@ -71,6 +71,24 @@ fn every_way_is_a_line_that_can_be_pasted() {
         ),
         (Way::PullThere { place: "/o t".to_owned(), branch: "main".to_owned() }, "git pull --no-rebase '/o t' main"),
         (Way::EndThere { worktree: "/o".to_owned() }, "git -C /o status"),
+        (
+            Way::AskThere {
+                host: "far".to_owned(),
+                worktree: None,
+                from: Some(("origin".to_owned(), "topic".to_owned())),
+            },
+            "git pull --no-rebase origin topic",
+        ),
+        (Way::Fetch("origin".to_owned()), "git fetch origin"),
+        (
+            past(Way::FetchWhole { remote: "origin".to_owned(), then: Box::new(Way::Merge("origin/main".to_owned())) }),
+            "git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*' && git merge --autostash origin/main",
+        ),
+        (
+            Way::BackToHead(Box::new(Way::Merge("origin/main".to_owned()))),
+            "git checkout HEAD -- 'a b.yaml' && git merge origin/main",
+        ),
+        (Way::TooMany, "git log --oneline -- 'a b.yaml'"),
         (Way::EndFirst, "git status"),
         (Way::ReadAgain, "locked sops decrypt 'a b.yaml'"),
     ];

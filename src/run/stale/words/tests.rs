@@ -14,6 +14,7 @@ fn newer() -> StoredReceipt {
         blob: None,
         branch: Some("main".to_owned()),
         host: "ws-2".to_owned(),
+        host_id: None,
         worktree: Some("/home/ana/in fra".to_owned()),
         token: FencingToken(1),
         holder: "3f2a91c0 (claude@ws-2)".to_owned(),

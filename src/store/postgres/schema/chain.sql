@@ -3,8 +3,8 @@
 create or replace function @schema@.link(r @schema@.receipts) returns jsonb
 language sql stable as $body$
   select jsonb_build_object('scope', r.scope, 'path', r.path, 'base', r.base, 'new', r.new, 'blob', r.blob,
-    'branch', r.branch, 'host', r.host, 'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind,
-    'at', @schema@.ms(r.at))
+    'branch', r.branch, 'host', r.host, 'host_id', (select l.host_id from @schema@.leases l where l.id = r.lease),
+    'worktree', r.worktree, 'token', r.token, 'holder', r.holder, 'kind', r.kind, 'at', @schema@.ms(r.at))
 $body$;
 
 -- The chain of one path, newest first.
