@@ -124,18 +124,16 @@ fn lexically(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     fn chosen(directory: Option<&str>, system: bool, variables: &[(&str, &str)]) -> Option<String> {
         let env = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
         let folder = Folder::choose(directory.map(Path::new), system, Path::new("/here"), &env).ok()?;
         Some(folder.path().to_str().expect("UTF-8").to_owned())
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_first_that_says_it_counts() {
         let all = [("LOCKED_SHIMS_DIR", "/v"), ("XDG_DATA_HOME", "/x"), ("HOME", "/h")];
@@ -149,7 +147,6 @@ mod tests {
         assert_eq!(chosen(None, false, &[("LOCKED_SHIMS_DIR", "rel")]), None);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_folder_that_path_cannot_name_or_that_is_none_serves_nobody() {
         let place = tempfile::tempdir().expect("place");

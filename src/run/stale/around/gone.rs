@@ -73,7 +73,7 @@ fn changed(place: &Path) -> Option<i64> {
     i64::try_from(at.as_millis()).ok()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
