@@ -31,6 +31,7 @@ main() {
     if ! version=$("$binary" --version 2>&1); then
         give_up 69 "the binary does not run on this machine: $version" 'build it here, from a checkout'
     fi
+    wait_for_others
     share=$prefix/share
     manifest=$DESTDIR$share/locked/manifest
     read_manifest
@@ -61,6 +62,15 @@ main() {
     say "$version is in $DESTDIR$prefix/bin"
     if [ -z "$DESTDIR" ]; then tell_about_path; fi
     return "$status"
+}
+
+# One installation at a time on this machine: each lists what it has made, and reads what the others have. Where there is no
+# flock(1) of util-linux, as on macOS and Alpine, they are not kept apart. Nothing that is started from here on outlives us
+# and holds the lock.
+wait_for_others() {
+    if ! flock --version >/dev/null 2>&1; then return 0; fi
+    exec 9</
+    flock -w 120 9 || say 'another installation is still running; it is not waited for any longer'
 }
 
 # Whatever stopped us: what is not in its place yet goes; what is there is listed, so that it can be taken away.

@@ -12,5 +12,6 @@ mod kept;
 mod odd;
 mod pages;
 mod powershell;
+mod rotation_log;
 mod sessions;
 mod words;

@@ -31,8 +31,9 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             return Err(refuse(&misuse, exit::USAGE));
         }
         let asked = Asked { resources, token: verb.token.map(FencingToken), inherited: inherited(context) };
-        let mut live = asked.live(world)?;
-        for lease in &live {
+        let (mut live, session) = (asked.live(world)?, world.session.id);
+        // Who has it instead has an issue of their own, where nothing of ours is told.
+        for lease in live.iter().filter(|lease| asked.has(lease, session)) {
             issues.extend(lease.issue.clone().filter(|issue| !issues.contains(issue)));
         }
         // What is not ours at all needs no question.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 
 use super::Chain;
 use crate::terms::Digest;
@@ -22,7 +23,9 @@ impl Chain {
             return Ok(());
         }
         self.make_directory()?;
-        fs::write(self.directory.join(format!("{now_ms:016}-{}.{}.{MEANT}", Digest::of(b""), self.place)), b"")
+        let mark = self.directory.join(format!("{now_ms:016}-{}.{}.{MEANT}", Digest::of(b""), self.place));
+        // For its owner alone, as all that lies there, whatever the umask is.
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(mark).map(drop)
     }
 
     /// Whether the file of this checkout is, was or is to be SOPS, as far as this machine knows.

@@ -60,21 +60,24 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     found
 }
 
+/// Ourselves in a line that root types: neither sudo nor root's PATH looks where a user installs for himself.
+fn ourselves() -> String {
+    quoted(&std::env::current_exe().unwrap_or_else(|_| "locked".into()))
+}
+
 /// By sudo, also as its login shell: no shell of root's has shims.
 fn lent(patient: &Patient<'_>) -> Option<Finding> {
     let user = folder::lender(patient.context)?;
     if shims::whole(patient.context, &patient.shims()).is_empty() {
         return None;
     }
-    // Root's own PATH need not lead to where that user has installed it.
-    let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
     Some(
         Finding::note(
             "path.lent",
             format!("these are root's shells, by sudo of {user}, and have no shims of their own"),
         )
         .because(format!("what root types takes no lease, unless locked stands before it; {user}'s shims are {user}'s"))
-        .remedy(format!("{} shims install --system", quoted(&ourselves))),
+        .remedy(format!("{} shims install --system", ourselves())),
     )
 }
 
@@ -126,11 +129,9 @@ fn remedy(patient: &Patient<'_>, way: &Way, folder: &Path) -> String {
             );
         }
         ("path.sudo", _) => {
-            // sudo does not look where a user installs for himself.
-            let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
             return format!(
                 "write `sudo {}` before the command, or add the folder to secure_path (`visudo`)",
-                quoted(&ourselves)
+                ourselves()
             );
         }
         ("path.script", _) => {

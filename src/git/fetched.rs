@@ -138,7 +138,8 @@ fn second(line: &[u8]) -> Option<i64> {
     std::str::from_utf8(&facts[after + 1..]).ok()?.split_ascii_whitespace().next()?.parse().ok()
 }
 
-fn modified(path: &Path) -> Option<i64> {
+/// When what is at this path was last changed, ms since 1970; none where nobody can say.
+pub(crate) fn modified(path: &Path) -> Option<i64> {
     let at = std::fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(at.as_millis()).ok()
 }

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use crate::platform::OsStringExt as _;
 
+pub(crate) use fetched::modified;
 pub use history::{History, Standing};
 pub use object::ObjectFormat;
 pub(crate) use spawn::{only_reading, real_git};

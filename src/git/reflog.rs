@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use super::{Environment, GitError, History, Repository};
 
@@ -61,8 +60,6 @@ impl Repository {
         let refs = self.common_dir.join("refs/remotes");
         let each = std::fs::read_dir(&refs).into_iter().flatten().flatten().map(|entry| entry.path());
         let places = [self.common_dir.join("config"), refs].into_iter().chain(each);
-        let newest = places.filter_map(|place| std::fs::metadata(place).ok()?.modified().ok()).max()?;
-        let since = newest.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        i64::try_from(since.as_millis()).ok()
+        places.filter_map(|place| super::modified(&place)).max()
     }
 }

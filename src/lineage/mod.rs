@@ -29,6 +29,12 @@ pub const OUT_OF_SIGHT_MS: i64 = 24 * 60 * 60 * 1000;
 /// So many links are looked at, at most. What lies behind them may be lost as well, so nothing passes there.
 const MOST: usize = 4096;
 
+/// Whether the chain knows this version: as a result, or as a base.
+#[must_use]
+pub fn knows(chain: &[StoredReceipt], version: &Digest) -> bool {
+    chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version))
+}
+
 /// By what the version is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base<'a> {

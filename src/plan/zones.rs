@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::content::{self, Content};
 use super::{World, places};
 use crate::naming::{self, Place};
-use crate::rules::{Book, Classification, Deed, Policy, Zone, is_known};
+use crate::rules::{Book, Classification, Deed, Policy, Zone, is_device, is_known};
 use crate::terms::percent_encode;
 
 /// A zone that is entered, and how.
@@ -115,8 +115,7 @@ impl Touched<'_> {
     fn enters(&self, zone: &Zone) -> bool {
         let named = zone.has_path(&self.letters, None)
             || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
-        // A device is nobody's file: every other line of a shell writes to /dev/null.
-        let spared = zone.adds_only && (self.passes || self.path.starts_with("/dev"));
+        let spared = zone.adds_only && (self.passes || is_device(&self.path));
         named && !spared && (self.wrote || zone.reads) && self.fits(zone)
     }
 

@@ -29,7 +29,8 @@ pub fn by_hand(name: &ResourceName, book: &Book, cwd: &Path) -> ResourceName {
 
 fn server(typed: &[u8], book: &Book) -> Option<Vec<u8>> {
     let host = Filter::Host.on(typed)?;
-    Some(book.host(&[], &String::from_utf8_lossy(&host)).into_bytes())
+    // What is no text is no host that anybody has another name for.
+    Some(book.host(&[], std::str::from_utf8(&host).ok()?).into_bytes())
 }
 
 /// A workflow is called after its file. One that is named by that already is not looked up: another one may have that for its

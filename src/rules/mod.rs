@@ -42,6 +42,7 @@ pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale,
 pub use by_hand::by_hand;
 pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
+pub use reads::is_device;
 pub use sent::{Pattern, Sending, Sent, put_whole};
 pub use set::{Said, Set};
 pub use sops::{LineEnds, hint, types, types_for};

@@ -6,10 +6,18 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use super::book::{Author, Book, Place, Rule};
 use super::grammar::Line;
 use super::step::Step;
+
+/// Whether a path is a device's, which is nobody's file: every other line of a shell writes to `/dev/null`. What lies in
+/// `/dev/shm` is a file like any other.
+#[must_use]
+pub fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
 
 /// Programs that write to their standard output and nowhere else.
 const PROGRAMS: &str = "\

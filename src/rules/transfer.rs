@@ -62,9 +62,15 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
         }
         None => (*source).to_owned(),
     });
-    let whole = is_local && (line.is_on("-r|-R|--recursive") || line.is_on("-a|--archive"));
+    let whole = is_local && is_whole(line, around);
     let options = whole.then(|| OsString::from("-r")).into_iter().chain([OsString::from("--")]);
     Some(Step { name: "cp".into(), args: options.chain(sources).chain([place]).collect(), ..step })
+}
+
+/// It goes into directories. rsync's `-R` keeps paths.
+fn is_whole(line: &Line<'_>, around: &Step<'_>) -> bool {
+    let options = if around.name() == "rsync" { ["-r|--recursive", "-a|--archive"] } else { ["-r", "-R"] };
+    options.iter().any(|option| line.is_on(option))
 }
 
 /// A file that lies on another host, for a copy onto this one.
@@ -85,8 +91,7 @@ fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Ve
     if let Some(list) = listed(line, around, to).filter(|_| is_rsync) {
         return vec![list];
     }
-    let all = if is_rsync { ["-r|--recursive", "-a|--archive"] } else { ["-r", "-R"] };
-    if !all.iter().any(|option| line.is_on(option)) {
+    if !is_whole(line, around) {
         return Vec::new();
     }
     let without = if is_rsync { without(line) } else { Vec::new() };

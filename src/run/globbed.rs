@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use crate::git::path_from;
 use crate::rules::book::NameAsker;
 
 /// A pattern that stands for more is one that nobody looks at file by file.
@@ -31,23 +32,30 @@ fn names(directory: &Path, pattern: &[u8]) -> Option<Vec<Vec<u8>>> {
         }
         let mut next = Vec::new();
         for start in &found {
-            let place = directory.join(os(start));
+            let place = directory.join(path_from(start));
             let Ok(entries) = std::fs::read_dir(&place) else { continue };
             for entry in entries.flatten() {
                 seen += 1;
                 if seen > MOST_SEEN || next.len() > MOST {
                     return None;
                 }
-                let name = entry.file_name();
-                let name = name.as_encoded_bytes();
-                if fits(part, name) && (end.is_empty() || place.join(os(name)).is_dir()) {
+                let file = entry.file_name();
+                let name = file.as_encoded_bytes();
+                let is_directory = || {
+                    let kind = entry.file_type();
+                    kind.is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && place.join(&file).is_dir()))
+                };
+                if fits(part, name) && (end.is_empty() || is_directory()) {
                     next.push([start.as_slice(), name, end].concat());
                 }
             }
         }
         found = next;
     }
-    found.retain(|name| std::fs::symlink_metadata(directory.join(os(name))).is_ok());
+    // What a directory has just named is there.
+    if parts.last().is_none_or(|last| !is_pattern(last)) {
+        found.retain(|name| std::fs::symlink_metadata(directory.join(path_from(name))).is_ok());
+    }
     found.sort();
     Some(found)
 }
@@ -131,17 +139,6 @@ fn set(pattern: &[u8], byte: u8) -> Option<usize> {
         }
     }
     (is_in != negated).then_some(close + 1)
-}
-
-#[cfg(unix)]
-fn os(bytes: &[u8]) -> std::ffi::OsString {
-    use std::os::unix::ffi::OsStrExt as _;
-    std::ffi::OsStr::from_bytes(bytes).to_owned()
-}
-
-#[cfg(not(unix))]
-fn os(bytes: &[u8]) -> std::ffi::OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use crate::copies::{Chain, Known};
-use crate::naming::{Local, Namer, Target};
+use crate::naming::{self, Local, Namer, Target};
 use crate::plan::Past;
 use crate::state::StateDir;
 
@@ -51,12 +51,12 @@ impl<'a> AtHand<'a> {
 
 impl Past for AtHand<'_> {
     fn was_sops(&self, path: &Path) -> bool {
-        self.copies().is_some_and(|copies| known(self.context, path, copies).is_some())
+        self.copies().is_some() && naming::place(path).is_ok_and(|place| self.is_among_many(&place.path))
     }
 
     fn is_among_many(&self, path: &Path) -> bool {
         let Some(copies) = self.copies() else { return false };
-        // Naming each of a thousand files would take longer than what is to be done with them.
-        self.known.get_or_init(|| Known::of(copies)).may_have(path) && self.was_sops(path)
+        // Naming reads the settings of a repository and may ask git: not for each of a thousand files.
+        self.known.get_or_init(|| Known::of(copies)).may_have(path) && known(self.context, path, copies).is_some()
     }
 }

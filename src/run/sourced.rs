@@ -19,7 +19,7 @@ pub(super) fn asked() -> SourceAsker {
 fn read(path: &Path) -> Sourced {
     // What is no file could hold a reader up, or be read but once.
     match std::fs::metadata(path) {
-        Ok(found) if found.is_file() && found.len() <= LONGEST && !path.starts_with("/dev") => {}
+        Ok(found) if found.is_file() && found.len() <= LONGEST && !crate::rules::is_device(path) => {}
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Sourced::Missing;
         }

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::Repository;
+use crate::git::{self, Repository};
 use crate::terms::Digest;
 
 /// A file that has grown beyond this is cut to its newest half (bytes; a version takes 65).
@@ -79,6 +79,5 @@ pub(super) fn first(repository: &Repository, what: &str, version: &Digest) -> Op
         }
         fs::OpenOptions::new().append(true).create(true).open(&path).ok()?;
     }
-    let at = fs::metadata(&path).ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some((i64::try_from(at.as_millis()).ok()?, is_new))
+    Some((git::modified(&path)?, is_new))
 }

@@ -42,16 +42,10 @@ pub fn parse(script: &[u8]) -> Script {
 /// What a script would run with these variables and parameters, as for `sh -c SCRIPT NAME ARGUMENT…` on this machine.
 #[must_use]
 pub fn parse_in(script: &[u8], surroundings: &Surroundings) -> Script {
-    parse_reading(script, surroundings, &|_, _| Sourced::Unseen)
+    parse_seeing(script, surroundings, &|_, _| Sourced::Unseen, &|_, _| None)
 }
 
-/// The same where somebody says what stands in the files that it reads in (`. FILE`).
-#[must_use]
-pub fn parse_reading(script: &[u8], surroundings: &Surroundings, reads: Reads<'_>) -> Script {
-    parse_seeing(script, surroundings, reads, &|_, _| None)
-}
-
-/// The same where somebody says besides which files its patterns stand for.
+/// The same where somebody says what stands in the files that it reads in (`. FILE`), and which its patterns stand for.
 #[must_use]
 pub fn parse_seeing(script: &[u8], surroundings: &Surroundings, reads: Reads<'_>, names: Names<'_>) -> Script {
     if script.len() > LONGEST {

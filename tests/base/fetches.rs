@@ -135,10 +135,28 @@ fn what_was_never_committed_is_gone_with_its_work_tree_and_a_clone_is_a_fetch() 
     let stage = Stage::new(At::Here);
     let a = stage.clone("a", &[]);
     stage.sets(1, &a, "A1");
+    // The clock of files may be a tick behind the store's.
+    stage.newest_is_older_by(1_000);
     std::fs::remove_dir_all(&a).expect("removed");
     let a = stage.clone("a", &[]);
     let said = stage.sets(2, &a, "B1");
     assert!(said.contains(DISCARDED), "{said}");
+}
+
+/// What stands there now says nothing of when the other one went: it is a work tree of a repository that is older.
+#[test]
+fn a_work_tree_that_is_made_anew_in_its_place_proves_nothing() {
+    let stage = Stage::new(At::Here);
+    let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
+    let tree = stage.worktree(&a, "agent");
+    stage.sets(1, &tree, "A1");
+    stage.git(&b, &["fetch", "-q"]);
+    stage.commit(&tree, "A1");
+    stage.git(&tree, &["push", "-q", "origin", "HEAD:main"]);
+    let place = tree.to_str().expect("UTF-8");
+    stage.git(&a, &["worktree", "remove", "--force", place]);
+    stage.git(&a, &["worktree", "add", "-q", "-f", "-B", "agent", place, "main"]);
+    stage.refused(2, &b);
 }
 
 #[test]

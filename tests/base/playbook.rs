@@ -112,7 +112,11 @@ struct Actor<'a> {
     ended: Option<i32>,
 }
 
-impl Actor<'_> {
+impl<'a> Actor<'a> {
+    fn new(stage: &'a Stage, file: &'a Path, flow: Flow, session: u32, key: char) -> Self {
+        Self { stage, flow, session, key, file, done: 0, ended: None }
+    }
+
     fn beside(&self, what: &str) -> PathBuf {
         self.file.with_file_name(format!("{what}-{}", self.file.file_name().and_then(|it| it.to_str()).expect("UTF-8")))
     }
@@ -165,15 +169,7 @@ fn every_order(at: At, one: Flow, other: Flow) {
     // There is a chain: that is how files live.
     says(stage.locked(9, &place).arg("adopt").args(files.iter().map(|(_, file)| file)), 0);
     for (order, file) in &files {
-        let actor = |flow: Flow, session: u32, key: char| Actor {
-            stage: &stage,
-            flow,
-            session,
-            key,
-            file,
-            done: 0,
-            ended: None,
-        };
+        let actor = |flow: Flow, session: u32, key: char| Actor::new(&stage, file, flow, session, key);
         let (mut a, mut b) = (actor(one, 1, 'a'), actor(other, 2, 'b'));
         for who in order.chars() {
             if who == 'a' { a.step() } else { b.step() }
@@ -207,15 +203,7 @@ fn with_a_look_or_another_hand(flow: Flow) {
     }
     says(stage.locked(9, &place).arg("adopt").args(&files), 0);
     for (order, file) in orders.iter().zip(&files) {
-        let actor = |flow: Flow, session: u32, key: char| Actor {
-            stage: &stage,
-            flow,
-            session,
-            key,
-            file,
-            done: 0,
-            ended: None,
-        };
+        let actor = |flow: Flow, session: u32, key: char| Actor::new(&stage, file, flow, session, key);
         let (mut a, mut b) = (actor(flow, 1, 'a'), actor(Flow::Set, 2, 'b'));
         for who in order.chars() {
             match who {

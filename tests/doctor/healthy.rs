@@ -1,5 +1,7 @@
 //! No fault where there is none.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::run::stage::{ends, json, text};
@@ -69,4 +71,20 @@ fn the_fields_stay_as_they_are_and_a_check_can_be_chosen() {
     }
     let said = text(&ends(&mut bed.doctor(&["tool"]), 64).stderr);
     assert!(said.contains("next:  locked doctor tools"), "{said}");
+}
+
+/// Whatever the umask is: from the first encryption on, all that is kept is for its owner alone.
+#[test]
+fn nothing_that_a_command_leaves_is_open_to_others() {
+    let bed = Bed::new();
+    let locked = env!("CARGO_BIN_EXE_locked");
+    fs::write(bed.work().join("secrets/first.yaml"), "a: b\n").expect("plaintext");
+    let script = "umask 0; \"$0\" sops encrypt -i secrets/first.yaml && \"$0\" sops decrypt secrets/first.yaml >/dev/null \
+        && \"$0\" sops set secrets/first.yaml '[\"a\"]' '\"c\"' && \"$0\" sops decrypt -i secrets/first.yaml \
+        && \"$0\" sops encrypt -i secrets/first.yaml && \"$0\" acquire server:web-1 && \"$0\" release server:web-1";
+    let mut command = bed.stage.world.command("sh");
+    command.args(["-c", script, locked]).env("LOCKED_SESSION", crate::run::stage::uuid(1));
+    crate::run::stage::ends(&mut command, 0);
+    let found = bed.findings(&["state"], &[]);
+    assert!(found.iter().all(|it| it["level"] == "ok"), "{found:#?}");
 }

@@ -69,8 +69,7 @@ fn the_line_to_type_mends_what_was_found() {
             plant(&shims);
             let one =
                 wanted(&findings(&mut asked()), (id, if *id == "shims.dangling" { "fault" } else { "warning" }, ""));
-            let remedy = one["remedy"].as_str().expect("a remedy");
-            let line = remedy;
+            let line = one["remedy"].as_str().expect("a remedy");
             let mut typed = asked();
             let bin = std::path::Path::new(env!("CARGO_BIN_EXE_locked")).parent().expect("bin");
             let mut shell = bed.stage.world.command("sh");
@@ -237,7 +236,9 @@ fn root_s_login_shell_by_sudo_is_not_told_of_the_user_s_folder() {
     };
     let named = |found: &[serde_json::Value]| format!("{found:?}").contains("data/locked/shims");
     let by_sudo = asked(&[("SUDO_UID", "65534"), ("SUDO_GID", "65534")]);
-    if !std::path::Path::new("/usr/local/lib/locked/shims").is_dir() {
+    if std::path::Path::new("/usr/local/lib/locked/shims").is_dir() {
+        left_out(this_test!(), "this machine has shims of a system");
+    } else {
         assert!(wrong(&by_sudo).is_empty() && !named(&by_sudo), "{by_sudo:#?}");
         wanted(&by_sudo, ("path.lent", "note", "shims install --system"));
     }

@@ -143,10 +143,11 @@ fn installations_at_the_same_time_leave_one_that_goes() {
     let before = tree(&home(&world));
     let binary = small(&world).display().to_string();
     let started: Vec<_> = (0..5)
-        .map(|_| install(&world, &["--binary", &binary]).args(SHELLS).stderr(Stdio::null()).spawn().expect("runs"))
+        .map(|_| install(&world, &["--binary", &binary]).args(SHELLS).stderr(Stdio::piped()).spawn().expect("runs"))
         .collect();
-    for mut one in started {
-        assert!(one.wait().expect("ends").success());
+    for one in started {
+        let ended = one.wait_with_output().expect("ends");
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     }
     says(&mut uninstall(&world), 0);
     assert_eq!(tree(&home(&world)), before);

@@ -50,6 +50,19 @@ fn the_advice_is_put_on_the_issue_when_that_is_asked_for() {
     }
 }
 
+/// Who has the resource instead has an issue of their own, and nobody tells that one.
+#[test]
+fn the_advice_is_put_on_no_issue_of_somebody_else() {
+    for stage in Stage::both("of_somebody_else") {
+        silent(stage.locked(2).args(["acquire", ROTATION, "--issue", "acme/infra#7"]));
+        ends(stage.locked(1).args(["check", ROTATION, "--comment", "--issue", ISSUE]), 77);
+        let asked = stage.asked();
+        let of =
+            |number: &str| asked.iter().filter(|words| words.starts_with(&format!("issue comment {number} "))).count();
+        assert_eq!((of("5925"), of("7")), (1, 0), "{asked:?}");
+    }
+}
+
 #[test]
 fn work_below_a_rotation_goes_on_to_its_end_when_the_issue_is_closed_in_the_middle() {
     for stage in Stage::both("work_below") {

@@ -71,7 +71,8 @@ fn fits(predicted: &Directory, real: &Path) -> bool {
             let text = String::from_utf8(word.known().expect("HOME is known here").to_vec()).expect("UTF-8");
             real == Path::new(&text)
         }
-        Directory::Either(_) | Directory::Unknown => true,
+        Directory::Either(places) => places.iter().any(|place| fits(place, real)),
+        Directory::Unknown => true,
     }
 }
 

@@ -55,10 +55,12 @@ fn asked(place: &Place, words: &[&str]) -> Option<Vec<String>> {
         .env_remove("LOCKED_SHIMS_DIR")
         .env("LOCKED_STATE_DIR", place.at("none"));
     let traced = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !traced.is_ok_and(|status| status.success()) {
+    // Who may not trace has a trace without a call.
+    let said = fs::read_to_string(&trace).unwrap_or_default();
+    if !said.contains("execve(") {
         return None;
     }
-    let said = fs::read_to_string(&trace).expect("the trace");
+    assert!(traced.is_ok_and(|status| status.success()), "{words:?}: {said}");
     let calls: Vec<String> = said.lines().filter_map(|line| Some(line.split_once(' ')?.1.trim().to_owned())).collect();
     let execs: Vec<usize> = (0..calls.len()).filter(|&at| calls[at].starts_with("execve(")).collect();
     assert!(execs.len() == 2 && calls[execs[1]].contains("/real/"), "it becomes the program: {calls:#?}");

@@ -39,7 +39,8 @@ impl Board {
         let leases = store.leases(None, CALL)?;
         let somebody_waits = leases.iter().any(|lease| lease.waiters > 0);
         let all = !verb.is_json() && verb.stalled.is_none();
-        let line = if all || (verb.is_json() && somebody_waits) { Line::look(store, &leases) } else { Line::empty() };
+        let asks = all || (verb.is_json() && somebody_waits);
+        let line = if asks { Line::look(store, &leases) } else { Line::of(Vec::new(), &[]) };
         let seen = seen(leases, context, verb, place, store);
         // A schema of before knows of no duties.
         let duties = if all { duty::open(store, &verb.resources).unwrap_or_default() } else { Vec::new() };

@@ -30,11 +30,6 @@ impl Line {
         Self { waiting: Some(waiting), holders: leases.iter().map(holder).collect() }
     }
 
-    /// Nobody need be asked for.
-    pub(super) fn empty() -> Self {
-        Self { waiting: Some(Vec::new()), holders: Vec::new() }
-    }
-
     /// For people, with all who stand before somebody who was asked for; empty when nobody waits.
     pub(super) fn rows(&self, of: &[ResourceName]) -> String {
         let places = self.places();

@@ -17,8 +17,12 @@ pub(super) fn rules() -> &'static BTreeSet<&'static str> {
 
 /// Whether this regular expression stands in the tables as it is.
 pub(super) fn has_expression(text: &str) -> bool {
-    let written = format!("'{text}'");
-    DIVISIONS.iter().any(|division| division.text.contains(&written))
+    static WRITTEN: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
+    let of = |text: &'static str| {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines.flat_map(|line| line.split('\'').skip(1).step_by(2))
+    };
+    WRITTEN.get_or_init(|| DIVISIONS.iter().flat_map(|division| of(division.text)).collect()).contains(text)
 }
 
 /// The words by which programs of a division are told what to do. A test holds them to the tables.

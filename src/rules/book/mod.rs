@@ -30,7 +30,7 @@ use std::path::Path;
 
 use crate::shell::Sourced;
 
-use asked::{Ask, Names, Sources, Workflows};
+use asked::Ask;
 
 pub(super) use built_in::Verbs;
 
@@ -59,10 +59,10 @@ pub struct Book {
     hosts: BTreeMap<String, String>,
     packs: Vec<String>,
     session: Vec<String>,
-    ask: Ask,
-    workflows: Workflows,
-    sources: Sources,
-    names: Names,
+    ask: Ask<HostAsker>,
+    workflows: Ask<WorkflowAsker>,
+    sources: Ask<SourceAsker>,
+    names: Ask<NameAsker>,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
@@ -98,19 +98,19 @@ impl Book {
     /// With somebody who is asked what a workflow is called.
     #[must_use]
     pub fn asking_for_workflows(self, ask: WorkflowAsker) -> Self {
-        Self { workflows: Workflows(Some(ask)), ..self }
+        Self { workflows: Ask(Some(ask)), ..self }
     }
 
     /// With somebody who is asked what stands in a file that a script reads in.
     #[must_use]
     pub fn asking_for_sources(self, ask: SourceAsker) -> Self {
-        Self { sources: Sources(Some(ask)), ..self }
+        Self { sources: Ask(Some(ask)), ..self }
     }
 
     /// With somebody who is asked which files a pattern stands for.
     #[must_use]
     pub fn asking_for_names(self, ask: NameAsker) -> Self {
-        Self { names: Names(Some(ask)), ..self }
+        Self { names: Ask(Some(ask)), ..self }
     }
 
     /// The files of this machine that a pattern stands for; none where nobody can say.
@@ -182,11 +182,6 @@ impl Book {
     /// The names of the built-in rules, packs included.
     pub fn built_in_rules() -> impl Iterator<Item = &'static str> {
         built_in::rules().iter().copied()
-    }
-
-    /// The text of the built-in tables about this program.
-    fn division_of(program: &str) -> Option<&'static str> {
-        built_in::DIVISIONS.iter().find(|division| division.programs.contains(&program)).map(|division| division.text)
     }
 
     /// Whether the built-in tables say anything of this program.

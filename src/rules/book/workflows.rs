@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use super::{Expression, Rule, Tables};
+use super::{Expression, Rule};
 
 /// The rules for these workflows, by globs of their names; they stand in the place of the built-in ones.
 #[must_use]
 pub fn workflow_rules(globs: &[String], hold_for: Duration, follow: bool) -> Vec<Rule> {
-    let text = super::Book::division_of("gh").unwrap_or_default();
-    let mut rules = Tables::read(text).unwrap_or_default().rule;
+    let mut rules = super::Book::new().division("gh").map(|tables| tables.rule.clone()).unwrap_or_default();
     for rule in &mut rules {
         // A rule without expressions is about every workflow; of none there is no rule.
         rule.enabled = !globs.is_empty();

@@ -78,7 +78,7 @@ impl<'a, 's> Untrusted<'a, 's> {
         }
         let about = |path: &std::path::PathBuf| rule.is_about(path.as_os_str());
         let mut written = wants.touched.iter().filter(|path| about(path));
-        let writes = written.any(|path| !path.starts_with("/dev"));
+        let writes = written.any(|path| !reads::is_device(path));
         let sends = !self.step.sent.is_empty();
         (self.starts || self.leaves_alone(wants)) && (rule.writes.is_empty() || !(writes || sends))
     }

@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{begins, below, listed, place, without};
+use super::{begins, below, is_whole, listed, place, without};
 use crate::rules::argument::tail;
 use crate::rules::book::Book;
 use crate::rules::grammar::Line;
@@ -44,7 +44,7 @@ pub(super) fn deleted(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to
 /// Whether it takes away what is not here.
 pub(super) fn deletes(line: &Line<'_>, around: &Step<'_>) -> bool {
     let says_so = around.name() == "rsync" && DELETES.iter().any(|option| line.is_on(option));
-    says_so && (is_whole(line) || line.is_on("-d|--dirs"))
+    says_so && (is_whole(line, around) || line.is_on("-d|--dirs"))
 }
 
 /// `rsync --remove-source-files HOST:FILE .`
@@ -55,17 +55,12 @@ pub(super) fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<
     let steps = places.map(|(name, path)| {
         let there = there(around.clone(), &book.host(&host::options(line, around, book), &name));
         let sent = listed(line, around, Path::new(&path)).or_else(|| {
-            is_whole(line).then(|| Sent::Others { place: Path::new(&path).to_owned(), kept: without(line) })
+            is_whole(line, around).then(|| Sent::Others { place: Path::new(&path).to_owned(), kept: without(line) })
         });
         let args = [OsString::from("--"), path].into_iter().collect();
         Step { name: "rm".into(), args, sent: sent.into_iter().collect(), ..there }
     });
     steps.collect()
-}
-
-/// It goes into directories.
-fn is_whole(line: &Line<'_>) -> bool {
-    ["-r|--recursive", "-a|--archive"].iter().any(|option| line.is_on(option))
 }
 
 /// What is kept by filters that say so.

@@ -101,13 +101,10 @@ fn on_each<'a>(hosts: &OsStr, line: &Line<'_>, around: Step<'a>) -> Inner<'a> {
 
 /// `-o RemoteCommand=…` (ssh_config(5)).
 fn by_setting<'l>(line: &'l Line<'_>) -> Option<&'l OsStr> {
-    let settings = line.values("-o").filter_map(|setting| {
-        let at = setting.as_encoded_bytes().iter().position(|byte| b"= ".contains(byte))?;
-        let (name, _) = setting.to_str()?.split_at_checked(at)?;
-        let value = setting.to_str()?.get(at + 1..)?;
+    line.values("-o").find_map(|setting| {
+        let (name, value) = setting.to_str()?.split_once(['=', ' '])?;
         name.eq_ignore_ascii_case("RemoteCommand").then(|| OsStr::new(value.trim()))
-    });
-    settings.into_iter().next()
+    })
 }
 
 /// `sftp HOST:FILE PLACE`: as `cp` onto this machine.

@@ -70,6 +70,13 @@ struct Seen {
     blobs: Vec<String>,
 }
 
+impl Seen {
+    /// The branch that it was written on, where that is one of ours.
+    fn branch_of<'r>(&self, receipt: &'r StoredReceipt) -> Option<&'r str> {
+        receipt.branch.as_deref().filter(|branch| self.ours.has(branch))
+    }
+}
+
 impl<'a> Around<'a> {
     pub(super) fn of(
         target: &'a Target,
@@ -185,7 +192,7 @@ impl<'a> Around<'a> {
             return Ok(found);
         }
         match place {
-            Some(place) => self.at_its_writer(receipt, &place, moved_on),
+            Some(place) => self.at_its_writer(receipt, repository, &place, moved_on, seen),
             None => self.out_of_sight(receipt, seen),
         }
     }

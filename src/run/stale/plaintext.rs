@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::canary::{self, Kind};
 use crate::clock::Clock as _;
-use crate::lineage::Base;
+use crate::lineage::{self, Base};
 use crate::notes::{self, How, Note, Notes};
 use crate::plan::PlannedFile;
 use crate::rules::Via;
@@ -220,7 +220,7 @@ pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, St
         return Ok(Found::Go);
     }
     let chain = if look.has_chain() { look.chain()? } else { Vec::new() };
-    let known = chain.iter().any(|it| it.new == note.version || it.base.as_ref() == Some(&note.version));
+    let known = lineage::knows(&chain, &note.version);
     if known {
         return look.of_version(Some(&note.version), None, Base::Read);
     }

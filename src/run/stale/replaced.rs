@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::canary::{self, Fault, Kind};
-use crate::lineage::Base;
+use crate::lineage::{self, Base};
 use crate::plan::PlannedFile;
 use crate::rules::{Change, Leaves};
 use crate::store::{Contents, Store, StoreError, StoredReceipt};
@@ -127,7 +127,7 @@ fn made_from(
     content: &Digest,
     store: &mut dyn Store,
 ) -> Result<Option<Digest>, StoreError> {
-    let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
+    let is_known = |version: &Digest| lineage::knows(chain, version);
     if is_known(content) {
         return Ok(Some(content.clone()));
     }

@@ -70,7 +70,7 @@ fn look(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredRece
     let host_id = state.map(|state| state.host_id(context.clock.as_ref()));
     let machine = Machine { host, host_id: host_id.as_deref() };
     let mut around = Around::of(target, machine, &env, content, version);
-    let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
+    let is_known = |version: &Digest| lineage::knows(chain, version);
     let known_as = version.filter(|version| !is_known(version)).and_then(|_| around.known_as(chain));
     let version = known_as.as_ref().or(version);
     let worktree = target.worktree().map(|root| root.display().to_string());

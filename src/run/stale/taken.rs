@@ -4,7 +4,7 @@
 
 use crate::canary::{self, Kind};
 use crate::git::Repository;
-use crate::lineage::Base;
+use crate::lineage::{self, Base};
 use crate::report::Refusal;
 use crate::store::StoredReceipt;
 use crate::terms::Digest;
@@ -30,7 +30,7 @@ pub fn taken(
         return Err(refusal);
     }
     let Some((base, content)) = made_from(context, host, at_hand, chain) else { return Ok(None) };
-    let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
+    let is_known = |version: &Digest| lineage::knows(chain, version);
     // In the middle of a merge it is being made from both sides.
     let merged = at_hand.target.repository.as_ref().is_some_and(Repository::is_in_the_middle);
     if !merged && at_hand.version.is_none_or(|version| !is_known(version)) && is_known(&base) {
@@ -61,7 +61,7 @@ fn made_from(
     {
         return Some((newest.new.clone(), None));
     }
-    let is_known = |version: &Digest| chain.iter().any(|it| it.new == *version || it.base.as_ref() == Some(version));
+    let is_known = |version: &Digest| lineage::knows(chain, version);
     let mut last = None;
     for blob in repository.line_of(file, &env).ok()?.iter().take(MOST) {
         let Ok(Some(content)) = repository.content_of(blob, &env) else { continue };

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::shown;
-use crate::shell::{Directory, Script, Sourced, Surroundings, Word, parse, parse_reading};
+use crate::shell::{Directory, Script, Sourced, Surroundings, Word, parse, parse_seeing};
 
 const FILES: [(&str, &str); 7] = [
     ("./vars", "F=one"),
@@ -22,7 +22,7 @@ fn read(script: &str) -> Script {
             None => Sourced::Unseen,
         },
     };
-    parse_reading(script.as_bytes(), &Surroundings::default(), &reads)
+    parse_seeing(script.as_bytes(), &Surroundings::default(), &reads, &|_, _| None)
 }
 
 /// `%` at the end: it is not known what stands in a file.

@@ -42,7 +42,7 @@ impl Around<'_> {
         }
         // A fetch brings what was pushed before it.
         let changed = theirs.repository.remotes_changed_at().filter(|_| !is_ours).unwrap_or_default();
-        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+        let branch = seen.branch_of(receipt);
         let looked_at = self.looked_at(ours, seen, branch)?.unwrap_or_default();
         if ours.sees_origin(self.env)? && !ours.is_shallow() && looked_at > changed.max(receipt.at) {
             return Ok(Whereabouts::Nowhere);
@@ -62,8 +62,13 @@ impl Around<'_> {
     }
 
     /// It may be at the remote. `commit`: this repository remembers it.
-    fn unsure(&self, receipt: &StoredReceipt, commit: Option<&str>, seen: &Seen) -> Result<Whereabouts, GitError> {
-        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+    pub(super) fn unsure(
+        &self,
+        receipt: &StoredReceipt,
+        commit: Option<&str>,
+        seen: &Seen,
+    ) -> Result<Whereabouts, GitError> {
+        let branch = seen.branch_of(receipt);
         let ours = receipt.branch.is_none() || branch.is_some();
         let Some(repository) = self.repository() else { return Ok(Whereabouts::Nowhere) };
         let looked_at = self.looked_at(repository, seen, branch)?;

@@ -4,14 +4,12 @@
 
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
-use crate::git::{GitError, Repository};
+use crate::git::{self, GitError, Repository};
 use crate::lineage::Whereabouts;
 use crate::store::StoredReceipt;
 
 use super::super::super::witness;
-use super::ways::Asked;
 use super::{Around, Seen};
 
 impl Around<'_> {
@@ -28,7 +26,7 @@ impl Around<'_> {
         if receipt.scope.0.starts_with("local/") {
             return Ok(Whereabouts::Nowhere);
         }
-        let gone = if self.machine.wrote(receipt) { gone_at(place) } else { None };
+        let gone = if self.machine.wrote(receipt) { gone_at(place, receipt.at) } else { None };
         let Some(gone) = gone else { return self.out_of_sight(receipt, seen) };
         // A work tree of this very repository, whose objects would have it if it had ever been committed.
         let was_of_ours = witness::written_in_any(repository).contains(receipt.new.as_str());
@@ -37,25 +35,28 @@ impl Around<'_> {
         }
         let gone = witness::first(repository, "gone", &receipt.new).map_or(gone, |(at, _)| at.min(gone));
         // On whichever branch it was: nobody can say where it was pushed to.
-        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+        let branch = seen.branch_of(receipt);
         let looked_at = self.looked_at(repository, seen, branch)?.unwrap_or_default();
-        let whole = repository.is_shallow();
-        if !whole && looked_at > gone && looked_at > receipt.at {
+        // A clone into the same place is what has touched the directory above, in the same moment.
+        if !repository.is_shallow() && looked_at >= gone && looked_at > receipt.at {
             return Ok(Whereabouts::Nowhere);
         }
-        let fetched = looked_at > receipt.at;
-        let way = self.pull(seen, &Asked { whole: whole && fetched, unsure: true, ..Asked::of(branch) })?;
-        Ok(Whereabouts::OutOfSight { ours: true, fetched, way })
+        Ok(match self.unsure(receipt, None, seen)? {
+            Whereabouts::OutOfSight { fetched, way, .. } => Whereabouts::OutOfSight { ours: true, fetched, way },
+            other => other,
+        })
     }
 }
 
-/// When the checkout at this place was taken away, at the latest (ms since 1970); none where nobody can say that it was.
-fn gone_at(place: &Path) -> Option<i64> {
+/// When the checkout that was at this place `then` was taken away, at the latest (ms since 1970); none where nobody can say
+/// that it was.
+fn gone_at(place: &Path, then: i64) -> Option<i64> {
     match std::fs::symlink_metadata(place.join(".git")) {
         // Another one lies there.
         Ok(_) => {
-            let made = Repository::around(place).ok().flatten().and_then(|it| it.made_at());
-            [made, changed(place.parent()?)].into_iter().flatten().min()
+            // What is older was made elsewhere: it was moved here, or this is a linked work tree of it.
+            let made = Repository::around(place).ok().flatten().and_then(|it| it.made_at()).filter(|at| *at > then);
+            [made, git::modified(place.parent()?)].into_iter().flatten().min()
         }
         Err(error) if error.kind() != NotFound && error.kind() != NotADirectory => None,
         Err(_) => {
@@ -63,14 +64,9 @@ fn gone_at(place: &Path) -> Option<i64> {
             let above = place.ancestors().find(there)?;
             // What may not be read may hide it, and an empty directory is where something is mounted at other times.
             std::fs::read_dir(above).ok()?.next()?.ok()?;
-            changed(above)
+            git::modified(above)
         }
     }
-}
-
-fn changed(place: &Path) -> Option<i64> {
-    let at = std::fs::metadata(place).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(at.as_millis()).ok()
 }
 
 #[cfg(all(test, unix))]
@@ -99,13 +95,13 @@ mod tests {
             // Its git directory was removed.
             (dir("full"), true),
         ] {
-            assert_eq!(gone_at(&place).is_some(), gone, "{place:?}");
+            assert_eq!(gone_at(&place, 0).is_some(), gone, "{place:?}");
         }
         let closed = closed.parent().expect("above").to_owned();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("closed");
         // Who is root reads everything.
         let is_root = fs::read_dir(&closed).is_ok();
-        assert!(is_root || gone_at(&closed.join("ws")).is_none(), "closed");
+        assert!(is_root || gone_at(&closed.join("ws"), 0).is_none(), "closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).expect("open");
     }
 }

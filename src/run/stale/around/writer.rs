@@ -23,18 +23,15 @@ impl Around<'_> {
     pub(super) fn at_its_writer(
         &self,
         receipt: &StoredReceipt,
+        ours: &Repository,
         place: &Path,
         moved_on: bool,
+        seen: &Seen,
     ) -> Result<Whereabouts, GitError> {
         let file = place.join(path_of_key(&receipt.path));
         let is_here = file == self.file();
         let holds =
             !is_here && !moved_on && std::fs::read(&file).is_ok_and(|content| Digest::of(&content) == receipt.new);
-        let Some(ours) = self.repository() else { return Ok(Whereabouts::Nowhere) };
-        let seen = match self.seen(ours) {
-            Ok(seen) => seen,
-            Err(why) => return Ok(Whereabouts::Untold(why)),
-        };
         let theirs = self.theirs(place, &file);
         let remembers = theirs.as_ref().is_some_and(|theirs| theirs.written.contains(receipt.new.as_str()));
         if !holds && !remembers {
@@ -172,7 +169,7 @@ impl Around<'_> {
 
     /// It was written where we cannot look.
     pub(super) fn out_of_sight(&self, receipt: &StoredReceipt, seen: &Seen) -> Result<Whereabouts, GitError> {
-        let branch = receipt.branch.as_deref().filter(|branch| seen.ours.has(branch));
+        let branch = seen.branch_of(receipt);
         let ours = receipt.branch.is_none() || branch.is_some();
         let Some(repository) = self.repository() else { return Ok(Whereabouts::Nowhere) };
         let has_origin = repository.has_origin(self.env);
