@@ -16,8 +16,8 @@ use unix as system;
 use windows as system;
 
 pub(crate) use system::{
-    Held, OsStrExt, OsStringExt, about, alone_in, canonical, executable, machine_ids, mode, not_followed, set_mode,
-    set_mode_at, settled, shell, signal, standard_error, tied,
+    Held, OsStrExt, OsStringExt, about, alone_in, canonical, executable, machine_ids, mode, not_followed, owners_alone,
+    set_mode, set_mode_at, settled, shell, signal, standard_error, tied,
 };
 #[cfg(windows)]
 pub(crate) use windows::{Handle, Listed, about_open, ends_within, plain, processes, wide};

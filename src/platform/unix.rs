@@ -32,6 +32,11 @@ pub(crate) fn not_followed(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
 }
 
+/// What is made is for its owner alone, whatever the umask is.
+pub(crate) fn owners_alone(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
 /// The permission bits.
 pub(crate) fn mode(metadata: &Metadata) -> u32 {
     metadata.permissions().mode()

@@ -129,6 +129,11 @@ pub(crate) fn not_followed(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
+/// Nothing to say here: what is made has the rights of its directory, and the state directory is for its owner alone.
+pub(crate) fn owners_alone(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
 /// There are no permission bits: what can be looked at can be read and, by its name, executed.
 pub(crate) fn mode(_metadata: &Metadata) -> u32 {
     0o700
