@@ -20,12 +20,14 @@ def here():
 
 
 def turns(rival, waiters, what):
-    """When the programs of the waiters began and ended, in this order, in nanoseconds."""
+    """When the programs of the waiters began and ended, in this order, in nanoseconds; and what each used of a processor,
+    here in its whole life, in the servers from the moment that the holder let go."""
     log = f"{what}.log"
     with Line(rival, waiters, what, ["./stamp", log, PAUSE]):
-        pass
+        before = here(), served()
+    used = [(now - then) / waiters for now, then in zip((here(), served()), before)]
     with open(log) as file:
-        return sorted(tuple(map(int, line.split())) for line in file)
+        return sorted(tuple(map(int, line.split())) for line in file), used
 
 
 for waiters in (16, 64):
@@ -33,14 +35,13 @@ for waiters in (16, 64):
     for at, rival in enumerate(all_of_them()):
         row = Row(rival.name, [], [], [], budgets=[BUDGETS[rival.name]] if rival.name in BUDGETS else [])
         for round_ in range(ROUNDS):
-            before = here(), served()
             try:
-                had = turns(rival, waiters, f"line{waiters}-{at}-{round_}")
+                had, used = turns(rival, waiters, f"line{waiters}-{at}-{round_}")
             except SystemExit as why:
                 note(f"{rival.name} with {waiters} waiters: not measured; {why}")
                 break
-            for part, now, then in zip((row.processor, row.served), (here(), served()), before):
-                part.append((now - then) / waiters)
+            row.processor.append(used[0])
+            row.served.append(used[1])
             spans = [(after[0] - before[1]) / 1e6 for before, after in zip(had, had[1:])]
             overlaps += sum(span < 0 for span in spans)
             row.samples += spans
