@@ -15,7 +15,8 @@ pub(super) fn pause(distance: Distance, place: usize, jitter: u64) -> Duration {
         Distance::Near => before.saturating_mul(6).clamp(3, 200),
         Distance::Far => before.saturating_mul(25).clamp(40, 500),
         Distance::Calling if before == 0 => 200,
-        Distance::Calling => 600,
+        // Well within the silence after which others skip a waiter.
+        Distance::Calling => 900,
     };
     let spread = Duration::from_micros(jitter % (base * 1_000));
     Duration::from_millis(base) / 2 + spread
@@ -35,7 +36,7 @@ mod tests {
     fn nobody_sleeps_long_and_those_behind_sleep_longer() {
         // Of the first in line and of the last: the shortest and the longest, in milliseconds.
         let cases =
-            [(Distance::Near, [1, 5, 300]), (Distance::Far, [20, 60, 750]), (Distance::Calling, [100, 300, 900])];
+            [(Distance::Near, [1, 5, 300]), (Distance::Far, [20, 60, 750]), (Distance::Calling, [100, 300, 1350])];
         for (distance, [shortest, first, longest]) in cases {
             for jitter in [0, 1, 999_999_999] {
                 assert!(pause(distance, 1, jitter) <= Duration::from_millis(first), "{distance:?}");
