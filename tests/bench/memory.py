@@ -7,7 +7,7 @@ from measure import Budget, heading, line, number
 from rivals import Line, all_of_them
 
 WAITERS = 16
-BUDGET = Budget(8, "MiB")
+RESIDENT, SHARE = Budget(8, "MiB resident"), Budget(8, "MiB share")
 
 
 def family(pid):
@@ -34,4 +34,4 @@ for at, rival in enumerate(all_of_them()):
             for most, what in ((1, "Rss"), (None, "Rss"), (None, "Pss"))
         )
     cells = [number(alone), number(resident), number(share), str(len(families[0]))]
-    line(rival.name, cells, [BUDGET.verdict(median=alone)] if rival.name.startswith("locked") else [])
+    line(rival.name, cells, [RESIDENT.verdict(median=alone), SHARE.verdict(median=share)] if rival.name.startswith("locked") else [])

@@ -14,8 +14,8 @@ COLD = 200 if QUICK else 1000
 
 def rate(rival, resources):
     """Takes each of them in turn for a command that does nothing, as many at a time as there are workers: how many a
-    second, and the milliseconds of a processor that a command used."""
-    left, used = list(reversed(resources)), []
+    second, and the milliseconds of a processor that a command used, here and in the servers."""
+    left, used, before = list(reversed(resources)), [], served()
 
     def work():
         while True:
