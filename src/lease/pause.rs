@@ -5,22 +5,27 @@ use std::time::Duration;
 
 use crate::store::Distance;
 
-/// The first in line looks often, so that a hand-over is prompt; those behind look less often, since they cannot be next.
-/// Across a network a look costs others more than a few milliseconds of a processor. `jitter` is any number; it spreads
-/// waiters that started together.
+/// The first in line looks often, so that a hand-over is prompt. Those behind look less often: before it is a waiter's turn
+/// everybody before it has one, and none of these is over in less time than a hand-over takes. Across a network a look costs
+/// others more than a few milliseconds of a processor; who is called looks only for what nobody calls out, as the end of a
+/// holder that is gone. `jitter` is any number; it spreads waiters that started together.
 pub(super) fn pause(distance: Distance, place: usize, jitter: u64) -> Duration {
-    let usual = match place {
-        0 | 1 => 3,
-        2 => 6,
-        3..=8 => 12,
-        _ => 25,
-    };
+    let before = u64::try_from(place.saturating_sub(1)).unwrap_or(u64::MAX);
     let base = match distance {
-        Distance::Near => usual,
-        Distance::Far => usual * 20,
+        Distance::Near => before.saturating_mul(6).clamp(3, 200),
+        Distance::Far => before.saturating_mul(25).clamp(40, 500),
+        Distance::Calling if before == 0 => 200,
+        // Well within the silence after which others skip a waiter.
+        Distance::Calling => 900,
     };
     let spread = Duration::from_micros(jitter % (base * 1_000));
     Duration::from_millis(base) / 2 + spread
+}
+
+/// So often the resource changes hands before it is worth a look. Only the last change but one says whether all before us had
+/// their turns or some gave up; if each waiter looked at each change, a long line would look at nothing else.
+pub(super) fn changes(place: usize) -> usize {
+    place.saturating_sub(1).max(1)
 }
 
 #[cfg(test)]
@@ -29,14 +34,24 @@ mod tests {
 
     #[test]
     fn nobody_sleeps_long_and_those_behind_sleep_longer() {
-        for place in 0..100 {
+        // Of the first in line and of the last: the shortest and the longest, in milliseconds.
+        let cases =
+            [(Distance::Near, [1, 5, 300]), (Distance::Far, [20, 60, 750]), (Distance::Calling, [100, 300, 1350])];
+        for (distance, [shortest, first, longest]) in cases {
             for jitter in [0, 1, 999_999_999] {
-                assert!(pause(Distance::Near, place, jitter) <= Duration::from_millis(40));
-                assert!(pause(Distance::Near, place, jitter) >= Duration::from_millis(1));
-                assert!(pause(Distance::Far, place, jitter) <= Duration::from_millis(750));
-                assert!(pause(Distance::Far, place, jitter) >= Duration::from_millis(30));
+                assert!(pause(distance, 1, jitter) <= Duration::from_millis(first), "{distance:?}");
+                for place in [1, 2, 3, 10, 100, usize::MAX] {
+                    let span = pause(distance, place, jitter);
+                    let within = Duration::from_millis(shortest)..=Duration::from_millis(longest);
+                    assert!(within.contains(&span), "{distance:?} {place} {span:?}");
+                }
             }
+            assert!(pause(distance, 20, 0) > pause(distance, 1, 0), "{distance:?}");
         }
-        assert!(pause(Distance::Near, 20, 0) > pause(Distance::Near, 1, 0));
+    }
+
+    #[test]
+    fn the_next_in_line_looks_at_each_change_and_those_behind_when_they_may_be_next() {
+        assert_eq!([1, 2, 3, 64].map(changes), [1, 1, 2, 63]);
     }
 }

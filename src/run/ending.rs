@@ -22,7 +22,7 @@ use super::{account, base, consumers, on_lost, stale, tell};
 pub(super) fn settle_within(store: &dyn Store) -> Duration {
     match store.distance() {
         Distance::Near => Duration::from_secs(2),
-        Distance::Far => Duration::from_secs(8),
+        Distance::Far | Distance::Calling => Duration::from_secs(8),
     }
 }
 

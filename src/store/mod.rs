@@ -59,6 +59,8 @@ pub enum Distance {
     Near,
     /// Across a network, and many ask.
     Far,
+    /// The same, and it calls those who wait.
+    Calling,
 }
 
 /// A place where leases live. `limit` bounds each call: when it has passed the answer is an error, and the caller does
@@ -86,10 +88,10 @@ pub trait Store {
     /// Lets a connection go that others may want meanwhile; the next call makes another.
     fn hang_up(&mut self) {}
 
-    /// Waits until something may have changed about these resources, or for so long. A store that can be told of a change
-    /// waits for that; others just let the time pass.
+    /// Waits until these resources have changed hands so often, or for so long. A store that can be told of a change waits
+    /// for that, and may return early; others just let the time pass.
     #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
-    fn await_change(&mut self, _resources: &[Resource], span: Duration) {
+    fn await_change(&mut self, _resources: &[Resource], _changes: usize, span: Duration) {
         std::thread::sleep(span.max(Duration::from_millis(1)));
     }
 

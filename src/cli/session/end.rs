@@ -92,7 +92,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
                 report::say(&format!("locked: waiting for {} of this session to end", runs.operation));
                 told = true;
             }
-            world.store.await_change(std::slice::from_ref(&runs.resource), PAUSE);
+            world.store.await_change(std::slice::from_ref(&runs.resource), 1, PAUSE);
             continue;
         }
         // What is quarantined stays so.
@@ -111,7 +111,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
         } else if began.until(world.context.clock.now()) >= limit + CALL {
             return Err(crate::cli::held::not_ours(world, std::slice::from_ref(&next.resource)));
         } else {
-            world.store.await_change(std::slice::from_ref(&next.resource), PAUSE);
+            world.store.await_change(std::slice::from_ref(&next.resource), 1, PAUSE);
         }
     }
 }

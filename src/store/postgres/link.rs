@@ -151,19 +151,31 @@ impl Link {
         }
     }
 
-    /// Waits until the server says that something changed about one of these, for at most so long. Where it cannot say so
-    /// that is all that it does. The first wait finds out which.
-    pub(super) fn hear(&mut self, channel: &str, wanted: &[String], span: Duration) {
+    /// Whether the server calls us when something changed, as far as is known yet.
+    pub(super) fn is_called(&self) -> bool {
+        self.ear == Ear::Open
+    }
+
+    /// Waits until the server has said so often that something changed about one of these, for at most so long. Where it
+    /// cannot say so that is all that it does. The first wait finds out which; what changed before that was told to
+    /// nobody, so it does not wait when it can from now on.
+    pub(super) fn hear(&mut self, channel: &str, wanted: &[String], changes: usize, span: Duration) {
         let begun = Instant::now();
         if self.ear == Ear::Untried {
-            self.ear = if self.listens(channel, span.max(FIND_OUT)) { Ear::Open } else { Ear::Deaf };
+            if self.listens(channel, span.max(FIND_OUT)) {
+                self.ear = Ear::Open;
+                return;
+            }
+            self.ear = Ear::Deaf;
         }
         let left = span.saturating_sub(begun.elapsed());
         match (&self.runtime, &mut self.calls) {
             (Some(runtime), Some(calls)) if self.ear == Ear::Open => {
                 let heard = async {
+                    let mut left_to_hear = changes;
                     while let Some(call) = calls.recv().await {
-                        if wanted.contains(&call) {
+                        left_to_hear = left_to_hear.saturating_sub(usize::from(wanted.contains(&call)));
+                        if left_to_hear == 0 {
                             return;
                         }
                     }

@@ -110,16 +110,16 @@ impl Store for PostgresStore {
     }
 
     fn distance(&self) -> Distance {
-        Distance::Far
+        if self.link.is_called() { Distance::Calling } else { Distance::Far }
     }
 
     fn hang_up(&mut self) {
         self.link.hang_up();
     }
 
-    fn await_change(&mut self, resources: &[Resource], span: Duration) {
+    fn await_change(&mut self, resources: &[Resource], changes: usize, span: Duration) {
         let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
-        self.link.hear(&self.schema.to_string(), &wanted, span);
+        self.link.hear(&self.schema.to_string(), &wanted, changes, span);
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {

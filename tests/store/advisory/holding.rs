@@ -265,7 +265,7 @@ fn of_many_processes_never_two_hold() {
                     let end = std::time::Instant::now() + LIMIT;
                     while let Acquisition::Busy { .. } = store.acquire(&request, LIMIT).expect("an answer") {
                         assert!(std::time::Instant::now() < end, "never its turn");
-                        store.await_change(&request.resources, std::time::Duration::from_millis(10));
+                        store.await_change(&request.resources, 1, std::time::Duration::from_millis(10));
                     }
                     let held = take(&mut store, &request);
                     assert!(!inside.swap(true, Ordering::SeqCst), "two hold");

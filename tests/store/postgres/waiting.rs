@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use locked::store::Store as _;
+use locked::store::{Distance, Store as _};
 
 use super::lab::{Lab, Way};
 use crate::store::cast::{LIMIT, actor, busy, release, resource, take};
@@ -11,15 +11,16 @@ use crate::store::cast::{LIMIT, actor, busy, release, resource, take};
 /// Longer than any test may take.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
-/// A contender that waits for `a`, each time for as long as this; says when it begins to wait, and when it was granted.
-fn waits(lab: &Lab, span: Duration, said: &mpsc::Sender<&'static str>) {
+/// A contender that waits until `a` has changed hands so often; says when it begins to wait, and when it was granted.
+fn waits(lab: &Lab, changes: usize, said: &mpsc::Sender<&'static str>) {
     let mut store = lab.contender();
     let request = actor("bob").waits_for(&["a"]);
     busy(&mut store, &request);
     // The first wait finds out whether the server calls.
-    store.await_change(&[resource("a")], Duration::ZERO);
+    store.await_change(&[resource("a")], changes, FOR_EVER);
+    assert_eq!(store.distance(), Distance::Calling);
     said.send("waits").expect("listened to");
-    store.await_change(&[resource("a")], span);
+    store.await_change(&[resource("a")], changes, FOR_EVER);
     let held = take(&mut store, &request);
     said.send("has it").expect("listened to");
     release(&mut store, &held);
@@ -34,7 +35,7 @@ fn a_direct_connection_is_called_when_the_lease_is_free_and_not_for_others() {
         let other = take(&mut store, &actor("ana").asks(&["b"]));
         let (sender, said) = mpsc::channel();
         std::thread::scope(|threads| {
-            threads.spawn(|| waits(&lab, FOR_EVER, &sender));
+            threads.spawn(|| waits(&lab, 1, &sender));
             assert_eq!(said.recv_timeout(LIMIT), Ok("waits"));
             // Somebody waits for the other one too, so that its end is called out; that wakes nobody here.
             busy(&mut lab.contender(), &actor("eve").waits_for(&["b"]));
@@ -44,6 +45,25 @@ fn a_direct_connection_is_called_when_the_lease_is_free_and_not_for_others() {
             assert_eq!(said.recv_timeout(LIMIT), Ok("has it"));
         });
     }
+}
+
+#[test]
+fn who_stands_further_behind_is_called_when_those_before_have_had_their_turns() {
+    let lab = Lab::running(Way::Direct);
+    let mut store = lab.contender();
+    let held = take(&mut store, &actor("ana").asks(&["a"]));
+    let before = actor("eve").waits_for(&["a"]);
+    busy(&mut store, &before);
+    let (sender, said) = mpsc::channel();
+    std::thread::scope(|threads| {
+        threads.spawn(|| waits(&lab, 2, &sender));
+        assert_eq!(said.recv_timeout(LIMIT), Ok("waits"));
+        release(&mut store, &held);
+        // One who asked at this change would be told that it is busy, which ends its thread.
+        let held = take(&mut store, &before);
+        release(&mut store, &held);
+        assert_eq!(said.recv_timeout(LIMIT), Ok("has it"));
+    });
 }
 
 #[test]
@@ -59,7 +79,8 @@ fn through_a_pooler_nobody_listens_and_the_next_question_finds_it_free() {
             busy(&mut store, &request);
             sender.send("waits").expect("listened to");
             loop {
-                store.await_change(&[resource("a")], Duration::from_millis(20));
+                store.await_change(&[resource("a")], 1, Duration::from_millis(20));
+                assert_eq!(store.distance(), Distance::Far);
                 if let locked::store::Acquisition::Granted(_) = store.acquire(&request, LIMIT).expect("answer") {
                     return sender.send("has it").expect("listened to");
                 }
