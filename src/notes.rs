@@ -82,7 +82,8 @@ impl Note {
     }
 
     /// Whether nobody knows where its plaintext went.
-    fn went_nowhere(&self) -> bool {
+    #[must_use]
+    pub fn went_nowhere(&self) -> bool {
         self.name.split('.').nth(1).is_some_and(|plaintext| plaintext.starts_with(['-', 'x']))
     }
 

@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use locked::clock::{Moment, SystemClock};
-use locked::state::{Gone, LiveFile, StateDir, discard, probe};
+use locked::clock::{Clock, Moment, SystemClock};
+use locked::state::{Gone, LiveFile, StateDir, discard, is_same_machine, probe};
 use locked::store::{Live, StoreError};
 use locked::terms::GrantId;
 
@@ -100,6 +100,49 @@ fn the_name_of_the_host_is_that_of_the_very_directory() {
     assert_eq!(one.host_id(&clock), open_at(one.path()).host_id(&SystemClock::new()));
     assert_ne!(one.host_id(&clock), other.host_id(&clock));
     assert!(one.host_id(&clock).bytes().all(|byte| byte.is_ascii_hexdigit()));
+}
+
+/// A boot of a machine.
+#[derive(Debug)]
+struct Boot(&'static str);
+
+impl Clock for Boot {
+    fn now(&self) -> Moment {
+        MADE_AT
+    }
+
+    fn wall_ms(&self) -> i64 {
+        0
+    }
+
+    fn boot_id(&self) -> String {
+        self.0.to_owned()
+    }
+}
+
+#[test]
+fn a_machine_is_the_same_after_a_reboot_and_a_copy_of_its_directory_is_another_one() {
+    let root = root();
+    let (one, other) = (open_at(&root.path().join("one")), open_at(&root.path().join("other")));
+    let (before, after) = (one.host_id(&Boot("first")), one.host_id(&Boot("second")));
+    assert_ne!(before, after, "what lives is of one boot");
+    assert!(is_same_machine(&before, &after));
+    assert!(!is_same_machine(&before, &other.host_id(&Boot("first"))));
+    // Taken along to another place, as a backup is.
+    std::fs::copy(one.path().join("machine"), other.path().join("machine")).expect("copied");
+    assert!(!is_same_machine(&before, &other.host_id(&Boot("first"))));
+    assert_eq!(mode(&one.path().join("machine")), 0o600);
+    // Names of another make tell nothing.
+    for (one, other) in [("", ""), ("this-boot", "this-boot"), (&before[..16], &after[..16])] {
+        assert!(!is_same_machine(one, other), "{one}");
+    }
+    // Whoever is first draws it, and all others read that.
+    let many = open_at(&root.path().join("many"));
+    let names: std::collections::BTreeSet<String> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..16).map(|_| scope.spawn(|| many.host_id(&Boot("first")))).collect();
+        all.into_iter().map(|one| one.join().expect("a name")).collect()
+    });
+    assert_eq!(names.len(), 1, "{names:?}");
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::git::GitError;
 use crate::terms::percent_encode;
 
 /// What is larger is nobody's secrets file (bytes).
-const LARGEST: u64 = 1 << 20;
+pub(super) const LARGEST: u64 = 1 << 20;
 
 /// A SOPS file that is not there any more, or is open.
-struct Source {
-    path: Vec<u8>,
-    document: Document,
+pub(super) struct Source {
+    pub(super) path: Vec<u8>,
+    pub(super) document: Document,
 }
 
 /// The files among these changes that are what a SOPS file holds: one that goes with the same changes, or one of `open`, which
@@ -59,7 +59,7 @@ pub(super) fn bared(
 }
 
 /// Those that are not too large.
-fn small<'a>(door: &Door, new: &[(usize, &'a Change)]) -> Result<Vec<&'a str>, GitError> {
+pub(super) fn small<'a>(door: &Door, new: &[(usize, &'a Change)]) -> Result<Vec<&'a str>, GitError> {
     let names: Vec<Vec<u8>> = new.iter().map(|(_, change)| change.blob.as_bytes().to_vec()).collect();
     let sizes = door.sizes(&names)?;
     let fits = |size: &Option<(String, u64)>| size.as_ref().is_some_and(|(_, size)| (1..=LARGEST).contains(size));
@@ -67,13 +67,14 @@ fn small<'a>(door: &Door, new: &[(usize, &'a Change)]) -> Result<Vec<&'a str>, G
 }
 
 /// Those that are SOPS.
-fn read(door: &Door, sources: &[(&Vec<u8>, &String)]) -> Result<Vec<Source>, GitError> {
-    let blobs: Vec<&str> = sources.iter().map(|(_, blob)| blob.as_str()).collect();
+pub(super) fn read(door: &Door, sources: &[(&Vec<u8>, &String)]) -> Result<Vec<Source>, GitError> {
+    let of: HashMap<&str, &Vec<u8>> = sources.iter().map(|(path, blob)| (blob.as_str(), *path)).collect();
+    let blobs: Vec<&str> = of.keys().copied().collect();
     let mut found = Vec::new();
     door.contents(&blobs, |blob, content| {
-        let document = content.and_then(|content| canary::native(&content).ok());
-        let of = sources.iter().find(|(_, source)| *source == blob).map(|(path, _)| (*path).clone());
-        found.extend(document.zip(of).map(|(document, path)| Source { path, document }));
+        let sops = content.filter(|content| matches!(canary::sniff(content), canary::Kind::Sops(_)));
+        let document = sops.and_then(|content| canary::native(&content).ok());
+        found.extend(document.zip(of.get(blob)).map(|(document, path)| Source { path: path.to_vec(), document }));
     })?;
     Ok(found)
 }

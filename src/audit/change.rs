@@ -39,6 +39,8 @@ pub struct Commit {
     pub at: i64,
     /// When it was written first, as it says: seconds since 1970. A rebase leaves that as it was.
     pub written: i64,
+    /// What it was made upon: more than one for a merge.
+    pub parents: Vec<String>,
     /// A merge may differ from each parent and yet change nothing of its own.
     pub changes: Vec<Change>,
 }
@@ -65,14 +67,15 @@ pub(super) fn commits(raw: &[u8]) -> Vec<Commit> {
 }
 
 /// The format whose output [`commits`] reads.
-pub(super) const HEADER: &str = "--format=%x01%H %ct %at";
+pub(super) const HEADER: &str = "--format=%x01%H %ct %at %P";
 
 fn header(token: &[u8]) -> Option<Commit> {
     let text = std::str::from_utf8(token.strip_prefix(b"\x01")?).ok()?;
     let mut words = text.split_whitespace();
     let id = words.next()?.to_owned();
     let mut moment = || words.next().and_then(|word| word.parse().ok()).unwrap_or_default();
-    Some(Commit { id, at: moment(), written: moment(), changes: Vec::new() })
+    let (at, written) = (moment(), moment());
+    Some(Commit { id, at, written, parents: words.map(str::to_owned).collect(), changes: Vec::new() })
 }
 
 /// The next entry; what stands before it is handed over. A path can look like anything, so it is never read as an entry.
@@ -147,12 +150,14 @@ mod tests {
     fn commits_keep_their_entries_and_merges_all_their_parents() {
         let (a, b, c) = (id('a'), id('b'), id('c'));
         let raw = format!(
-            "\u{1}{a} 7 4\0\0::100644 100644 100644 {a} {b} {c} MM\0x\0\u{1}{b} 6 6\0\u{1}{c} 5 2\0\n:000000 100644 {} {a} A\0y\0",
+            "\u{1}{a} 7 4 {b} {c}\0\0::100644 100644 100644 {a} {b} {c} MM\0x\0\u{1}{b} 6 6 {c}\0\u{1}{c} 5 2 \0\n:000000 100644 {} {a} A\0y\0",
             id('0')
         );
         let read = commits(raw.as_bytes());
         let shape: Vec<_> = read.iter().map(|it| (it.id.clone(), it.at, it.written, it.changes.len())).collect();
         assert_eq!(shape, [(a.clone(), 7, 4, 1), (b.clone(), 6, 6, 0), (c.clone(), 5, 2, 1)]);
+        let parents: Vec<&[String]> = read.iter().map(|it| &*it.parents).collect();
+        assert_eq!(parents, [&[b.clone(), c.clone()][..], std::slice::from_ref(&c), &[]]);
         assert_eq!(read[0].changes[0].before, [a, b]);
     }
 }

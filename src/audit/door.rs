@@ -16,6 +16,9 @@ use crate::git::{Environment, GitError, path_from, real_git};
 /// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
 const MOST_COMMITS: &str = "--max-count=20000";
 
+/// So many commits that changed one file are looked at for what it was.
+const MOST_OF_ONE: &str = "--max-count=200";
+
 /// Every option of a raw listing that [`change`] reads.
 const RAW: &[&str] = &["-r", "--raw", "-z", "--no-renames", "--no-abbrev"];
 
@@ -138,6 +141,20 @@ impl Door {
             (kind == Kind::File).then(|| (entry[tab + 1..].to_vec(), object.to_owned()))
         };
         Ok(listed.split(|&byte| byte == 0).filter_map(entry).collect())
+    }
+
+    /// The contents that a path has had in the history of a commit, as far as that is looked at, the newest first.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn line_of(&self, tip: &str, path: &[u8]) -> Result<Vec<String>, GitError> {
+        let Ok(path) = std::str::from_utf8(path) else { return Ok(Vec::new()) };
+        let (literally, args) = (format!(":(top,literal){path}"), ["-m", "--root", "--always", HEADER]);
+        let list = ["--full-history", MOST_OF_ONE, tip, "--", &literally];
+        let walked = change::commits(&self.walked(list.into_iter(), RAW.iter().copied().chain(args))?);
+        let of_path = walked.into_iter().flat_map(|commit| commit.changes).filter(|it| it.path == path.as_bytes());
+        let is_there = |change: &Change| change.kind == Kind::File;
+        Ok(of_path.flat_map(|it| is_there(&it).then_some(it.blob).into_iter().chain(it.before)).collect())
     }
 
     /// Every file of these commits: path and content.

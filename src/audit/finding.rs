@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::canary::Fault;
+use crate::canary::{Fault, Names};
 use crate::exit;
 use crate::terms::percent_encode;
 
@@ -37,6 +37,8 @@ pub enum Wrong {
         token: i64,
         /// That of the version that it replaces.
         replaced: i64,
+        /// What is lost of that one, where that could be told.
+        lost: Option<Names>,
     },
     /// It lies in this zone, and this session has not held it.
     Zone(String),
@@ -90,11 +92,16 @@ impl fmt::Display for Wrong {
             Self::Bared(of) => write!(f, "it is what {of} holds, in the open"),
             Self::Unmerged => f.write_str("two versions of it are unmerged"),
             Self::Unlocked => f.write_str("this version was written without locked: it has no receipt"),
-            Self::Stale { token, replaced } if token < replaced => {
-                write!(f, "an older version (token {token}) stands on a newer one (token {replaced})")
-            }
-            Self::Stale { token, replaced } => {
-                write!(f, "this version (token {token}) was made without the one that it replaces (token {replaced})")
+            Self::Stale { token, replaced, lost } => {
+                if token < replaced {
+                    write!(f, "an older version (token {token}) stands on a newer one (token {replaced})")?;
+                } else {
+                    write!(
+                        f,
+                        "this version (token {token}) was made without the one that it replaces (token {replaced})"
+                    )?;
+                }
+                lost.as_ref().map_or(Ok(()), |lost| write!(f, ", of which is lost: {lost}"))
             }
             Self::Zone(name) => write!(f, "it lies in zone {name}, and this session has not held zone:{name}"),
             Self::Unheld(name) => {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::bared;
 use super::change::{Change, Commit, Kind};
+use super::copied::copied;
 use super::demand::Rules;
 use super::door::{Door, Tree};
 use super::finding::{Finding, Wrong};
@@ -39,6 +40,24 @@ pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
     Ok(Audited { history, ..audited })
 }
 
+/// The same, and for copies of what SOPS files beside them hold: that takes a look at whole trees.
+///
+/// # Errors
+/// As [`commits`].
+pub fn commits_and_copies(door: &Door, words: &[String]) -> Result<Audited, GitError> {
+    let mut audited = commits(door, words)?;
+    add_copies(door, &audited.history, &mut audited.findings)?;
+    Ok(audited)
+}
+
+fn add_copies(door: &Door, history: &[Commit], findings: &mut Vec<Finding>) -> Result<(), GitError> {
+    let copies = copied(door, history)?;
+    let is_new = |one: &Finding| !findings.iter().any(|it| it.path == one.path && it.commit == one.commit);
+    let new: Vec<Finding> = copies.into_iter().filter(is_new).collect();
+    findings.extend(new);
+    Ok(())
+}
+
 /// Looks at every file of one commit, whoever brought it.
 ///
 /// # Errors
@@ -46,7 +65,9 @@ pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
 pub fn tree(door: &Door, commit: &str) -> Result<Audited, GitError> {
     let change = |(path, blob)| Change { path, kind: Kind::File, blob, before: Vec::new() };
     let changes = door.files(commit)?.into_iter().map(change).collect();
-    let mut audited = audited(door, &[Commit { id: commit.to_owned(), at: 0, written: 0, changes }])?;
+    let all = [Commit { id: commit.to_owned(), at: 0, written: 0, parents: Vec::new(), changes }];
+    let mut audited = audited(door, &all)?;
+    add_copies(door, &all, &mut audited.findings)?;
     // Which commit brought them is not known.
     audited.findings.iter_mut().for_each(|finding| finding.commit = None);
     audited.wanted.iter_mut().for_each(|wanted| wanted.commit = None);

@@ -10,12 +10,14 @@
 
 mod bared;
 mod change;
+mod copied;
 mod demand;
 mod demanded;
 mod door;
 mod finding;
 mod history;
 mod judge;
+mod lost;
 mod reading;
 mod seen;
 mod staged;
@@ -25,6 +27,7 @@ pub use change::{Change, Commit, Kind};
 pub use demanded::demands;
 pub use door::Door;
 pub use finding::{Finding, Wrong};
-pub use history::{Audited, commits, tree, without_reverts};
+pub use history::{Audited, commits, commits_and_copies, tree, without_reverts};
+pub use lost::lost;
 pub use staged::{Staged, staged};
-pub use written::{Chains, Known, Version, Wanted, Written, is_older_than_its_chain, odd, stale, unlocked};
+pub use written::{Chains, Known, Version, Wanted, Written, is_older_than_its_chain, odd, unlocked};

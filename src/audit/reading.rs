@@ -14,7 +14,7 @@ use crate::git::GitError;
 use crate::naming::CreationRules;
 
 /// The metadata alone is longer than this (bytes).
-const SMALLEST: u64 = 200;
+pub(super) const SMALLEST: u64 = 200;
 /// What no name demands to be SOPS is not looked into above this (bytes).
 const LARGEST_UNNAMED: u64 = 1024 * 1024;
 

@@ -85,34 +85,15 @@ pub fn is_older_than_its_chain(wanted: &Wanted, chains: &Chains) -> bool {
     at.zip(first).is_some_and(|(at, first)| at < first)
 }
 
-/// Those whose writer had not seen what they replace. A version that the history had before is a revert, and none of these.
-#[must_use]
-pub fn stale(wanted: &[Wanted], chains: &Chains) -> Vec<Finding> {
-    wanted.iter().filter_map(|wanted| Some(wanted.finding(is_stale(wanted, chains.get(&wanted.path)?)?))).collect()
-}
-
-fn is_stale(wanted: &Wanted, chain: &[Written]) -> Option<Wrong> {
-    let of = |blob: &str, digest: Option<&str>| {
-        chain.iter().filter(|receipt| receipt.is_of(blob, digest)).max_by_key(|receipt| receipt.token)
-    };
-    let own = of(&wanted.blob, wanted.digest.as_deref())?;
-    // A chain that begins anew says nothing of what was before.
-    own.base.as_ref()?;
-    let replaced: Vec<Option<&Written>> =
-        wanted.before.iter().map(|before| of(&before.blob, before.digest.as_deref())).collect();
-    let seen = seen_by(own, chain);
-    let built_on = |before: &Option<&Written>| before.is_none_or(|before| seen.contains(before.new.as_str()));
-    if replaced.iter().any(built_on) {
-        return None;
-    }
-    let newest = replaced.iter().flatten().map(|receipt| receipt.token).max()?;
-    Some(Wrong::Stale { token: own.token, replaced: newest })
+/// The last receipt of a content.
+pub(super) fn newest<'a>(chain: &'a [Written], blob: &str, digest: Option<&str>) -> Option<&'a Written> {
+    chain.iter().filter(|receipt| receipt.is_of(blob, digest)).max_by_key(|receipt| receipt.token)
 }
 
 /// The version and all that it was made from.
-fn seen_by<'a>(own: &'a Written, chain: &'a [Written]) -> BTreeSet<&'a str> {
-    let mut seen = BTreeSet::from([own.new.as_str()]);
-    let mut open: Vec<&str> = own.base.as_deref().into_iter().collect();
+pub(super) fn seen_by<'a>(own: &'a str, chain: &'a [Written]) -> BTreeSet<&'a str> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![own];
     while let Some(digest) = open.pop() {
         if seen.insert(digest) {
             open.extend(
@@ -186,36 +167,6 @@ mod tests {
             [(wanted("c", &[], 4), true), (wanted("c", &[], 5), false), (elsewhere, false), (staged, false)]
         {
             assert_eq!(is_older_than_its_chain(&wanted, &chains), older, "{wanted:?}");
-        }
-    }
-
-    #[test]
-    fn a_write_that_had_not_seen_what_it_replaces_is_stale() {
-        // a → b → c, and beside them a → d (later), and a new beginning e.
-        let chain = vec![
-            receipt(None, "a", 1),
-            receipt(Some("a"), "b", 2),
-            receipt(Some("b"), "c", 3),
-            receipt(Some("a"), "d", 4),
-            receipt(None, "e", 5),
-        ];
-        let chains = Chains::from([(b"x".to_vec(), chain)]);
-        for (new, before, expected) in [
-            ("b", &["a"][..], None),
-            ("c", &["a"], None),
-            ("d", &["c"], Some((4, 3))),
-            ("b", &["c"], Some((2, 3))),
-            ("e", &["c"], None),
-            ("c", &["unknown"], None),
-            ("c", &[], None),
-            ("c", &["b", "d"], None),
-            ("b", &["c", "d"], Some((2, 4))),
-        ] {
-            let found = stale(&[wanted(new, before, 9)], &chains);
-            let wrong = expected.map(|(token, replaced)| Wrong::Stale { token, replaced });
-            let found = found.into_iter().next().map(|finding| finding.wrong);
-            // What replaces nothing can replace nothing wrongly.
-            assert_eq!(found, wrong, "{new} on {before:?}");
         }
     }
 }

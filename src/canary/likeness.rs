@@ -2,6 +2,8 @@
 //! in every version; values are asked for only where names say nothing.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
+
 use super::Arbiter;
 use super::document::{self, Document, Format, Kind, sniff};
 use super::structure::native;
@@ -53,6 +55,23 @@ pub fn likeness(own: &[u8], older: &[u8], newer: &[u8], arbiter: &Arbiter) -> Li
 pub fn is_bared(sops: &Document, content: &[u8]) -> bool {
     let is_plain = matches!(sniff(content), Kind::Plain);
     is_plain && plain(content, sops.format).is_some_and(|plain| sops.keys.are_bared_in(&plain.keys))
+}
+
+/// The same of a file that lies beside it, and may be one of another stage with the same names: nearly all must be as long.
+#[must_use]
+pub fn is_copied(sops: &Document, content: &[u8]) -> bool {
+    let is_plain = matches!(sniff(content), Kind::Plain);
+    is_plain && plain(content, sops.format).is_some_and(|plain| sops.keys.are_copied_in(&plain.keys))
+}
+
+/// The names at the top of a plaintext, read in each of these formats.
+#[must_use]
+pub fn plain_names(content: &[u8], formats: &[Format]) -> BTreeSet<String> {
+    if !matches!(sniff(content), Kind::Plain) {
+        return BTreeSet::new();
+    }
+    let read = formats.iter().filter_map(|format| plain(content, *format));
+    read.flat_map(|document| document.keys.first_names().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// In the format of its SOPS file, else in the one that it looks like.

@@ -23,10 +23,10 @@ pub(crate) use arbiter::run_within;
 pub use document::{Document, Format, Kind, sniff};
 pub use fault::Fault;
 pub use keys::Keys;
-pub use likeness::{Likeness, is_bared, likeness};
+pub use likeness::{Likeness, is_bared, is_copied, likeness, plain_names};
 pub use look::look;
 pub use names::Names;
-pub use standing::{fits_rule, is_merged};
+pub use standing::{fits_rule, is_merged, lacking};
 pub use structure::{has_encrypted_value, native};
 
 use std::ffi::OsString;

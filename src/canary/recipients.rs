@@ -33,6 +33,11 @@ pub(super) fn of_rule(document: &Document, age: &[String], others: bool) -> Resu
     }
 }
 
+/// All that can decrypt a file.
+pub(super) fn named(document: &Document) -> BTreeSet<String> {
+    document.metadata.as_ref().map(all_of).unwrap_or_default()
+}
+
 /// The age recipients that a new file must have; none when nothing is known of them.
 fn demanded(expect: &Expect) -> Option<BTreeSet<String>> {
     match (&expect.asked.age, expect.asked.other_keys) {

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::document::Document;
-use super::{Fault, recipients};
+use super::{Fault, Names, recipients};
 
 /// Whether a file can be decrypted by those whom its creation rule names, and by no others: `age` are the rule's age
 /// recipients; with `others` it names keys of other kinds as well.
@@ -20,6 +20,19 @@ pub fn is_merged(before: &Document, now: &Document) -> bool {
     let (Some(was), Some(is)) = (&before.metadata, &now.metadata) else { return false };
     let other_values = || !before.keys.holds_what(&now.keys, is.mac_only_encrypted);
     was.mac && was.seal == is.seal && (was.made != is.made || other_values())
+}
+
+/// What a later version lacks of what `newer` had made of `base`: names, values, recipients; none where it has all of it.
+/// `is_later`: it was written after `newer`, so that what it has otherwise than both was put there after that. What cannot be
+/// told is lacked.
+#[must_use]
+pub fn lacking(now: &Document, base: &Document, newer: &Document, is_later: bool) -> Option<Names> {
+    let [now_for, base_for, newer_for] = [now, base, newer].map(recipients::named);
+    let is_for_as_before = newer_for != base_for && now_for == base_for;
+    let mut lacking = now.keys.lacking(&base.keys, &newer.keys, is_later);
+    lacking.extend(is_for_as_before.then(|| "its recipients".to_owned()));
+    let count = lacking.len();
+    (count > 0).then(|| Names::new(lacking, count))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::audit::{self, Audited, Door, Finding, Wanted};
+use crate::audit::{self, Audited, Commit, Door, Finding, Wanted};
 use crate::exit::{self, Exit};
 use crate::report;
 use crate::run::{self, Context};
@@ -40,7 +40,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<
     let receipts = if audited.wanted.is_empty() && entered.is_empty() {
         Receipts::Asked(Vec::new())
     } else {
-        match ask(context, options, verb, root, &audited, &entered) {
+        match ask(context, options, verb, (&door, &history), root, &audited, &entered) {
             // What is wrong by itself is told whatever the store would say.
             Err(_) if !audited.findings.is_empty() => Receipts::NotAsked("the store does not answer"),
             other => other?,
@@ -71,7 +71,7 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
             return Ok(Audited::default());
         }
         words.extend(["--not".to_owned(), "--all".to_owned()]);
-        return audit::commits(door, &words).map_err(git);
+        return audit::commits_and_copies(door, &words).map_err(git);
     }
     let misuse = |end: &str| {
         // Nobody is told to type what was typed.
@@ -93,7 +93,7 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
                     return Err(misuse(end));
                 }
             }
-            audit::commits(door, std::slice::from_ref(range)).map_err(git)
+            audit::commits_and_copies(door, std::slice::from_ref(range)).map_err(git)
         }
     }
 }
@@ -102,6 +102,7 @@ fn ask(
     context: &Context,
     options: &RunOptions,
     verb: &AuditVerb,
+    (door, history): (&Door, &[Commit]),
     root: Option<PathBuf>,
     audited: &Audited,
     entered: &[Entered<'_>],
@@ -123,7 +124,7 @@ fn ask(
     let mut found: Vec<Finding> = missing.iter().map(Wanted::missing).collect();
     let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty() && !missing.contains(wanted));
     let chains = ledger.chains(replacing).map_err(down)?;
-    found.extend(audit::stale(&audited.wanted, &chains));
+    found.extend(audit::lost(door, history, &audited.wanted, &chains).map_err(|error| no_git(&error))?);
     found.extend(zoned::unheld(entered, &mut ledger).map_err(down)?);
     Ok(Receipts::Asked(found))
 }

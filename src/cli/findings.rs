@@ -194,7 +194,7 @@ pub(super) fn object(finding: &Finding) -> Value {
         "path": finding.shown(), "commit": finding.commit, "blob": finding.blob,
         "wrong": finding.wrong.word(), "what": finding.wrong.to_string(),
     });
-    if let Wrong::Stale { token, replaced } = finding.wrong {
+    if let Wrong::Stale { token, replaced, .. } = finding.wrong {
         object["token"] = json!(token);
         object["replaced_token"] = json!(replaced);
     }

@@ -136,7 +136,7 @@ mod tests {
             (&[(1_000, Some(1_010)), (9 * day, None)], 9 * day - 30, 9 * day - 30, true),
         ];
         for (spells, at, written, covered) in table {
-            let commit = Commit { id: "c".to_owned(), at, written, changes: Vec::new() };
+            let commit = Commit { id: "c".to_owned(), at, written, parents: Vec::new(), changes: Vec::new() };
             let entered = Entered { zone: &zone, change: &change, commit: Some(&commit) };
             let spells: Vec<Spell> = spells.iter().map(|(from, to)| (from * 1_000, to.map(|to| to * 1_000))).collect();
             assert_eq!(entered.is_covered(&spells), covered, "{spells:?} {at} {written}");

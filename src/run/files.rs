@@ -16,8 +16,8 @@ use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
 use crate::terms::{Digest, percent_decode, percent_encode, shell_quote};
 
-use super::Context;
 use super::job::Job;
+use super::{Context, opened};
 
 /// How one file was before the command.
 #[derive(Clone)]
@@ -98,6 +98,9 @@ pub fn path_of(record: &FileRecord) -> PathBuf {
 /// When the copy cannot be written: then the command does not run, since a bad write could not be undone.
 pub(super) fn keep_pre_image(file: &PlannedFile, before: &Before, job: &Job<'_>) -> io::Result<()> {
     let (chain, now_ms) = (job.chain(file), job.context.clock.wall_ms());
+    if opens(file) {
+        opened::note(&file.target);
+    }
     match &before.content {
         Some(content) if !is_no_sops(content) && canary::native(content).is_ok() => {
             chain.keep(content, Quality::PreImage, now_ms)
@@ -114,8 +117,13 @@ pub(super) fn keep_pre_image(file: &PlannedFile, before: &Before, job: &Job<'_>)
 
 /// It is, or becomes, a SOPS file by this command of sops.
 fn makes_sops(file: &PlannedFile) -> bool {
+    matches!(file.write.change, Change::Encrypt | Change::Edit) || opens(file)
+}
+
+/// It is plaintext after this command of sops, and is to be SOPS again.
+fn opens(file: &PlannedFile) -> bool {
     match file.write.change {
-        Change::Encrypt | Change::Edit | Change::DecryptInPlace => true,
+        Change::DecryptInPlace => true,
         Change::DecryptTo => !file.once,
         _ => false,
     }

@@ -28,6 +28,7 @@ mod later;
 mod litter;
 mod loose;
 mod on_lost;
+mod opened;
 mod options;
 mod past;
 mod predecessors;

@@ -27,6 +27,8 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     if decrypted.is_empty() {
         return;
     }
+    // Before they are read: what a note says of a file it held at that moment, or after it.
+    let now_ms = context.clock.wall_ms();
     let versions: Vec<_> =
         decrypted.iter().filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
     if versions.is_empty() {
@@ -36,18 +38,18 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     let Ok(state) = StateDir::open(&env_of(context)) else { return };
     // Last: this takes a look at every process above us.
     let Ok(session) = super::entry::session_id(context, context.session, &own_settings(context)) else { return };
-    leave(context, &state, session, versions);
+    leave(&state, session, versions, now_ms);
 }
 
 /// The same for what a command under a lease reads besides, and puts where it is found again.
 pub(super) fn note_under_lease(job: &Job<'_>) {
+    let now_ms = job.context.clock.wall_ms();
     let puts = job.plan.decrypted.iter().filter(|it| it.plaintext.is_some());
     let versions = puts.filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
-    leave(job.context, job.state, job.owner.session, versions);
+    leave(job.state, job.owner.session, versions, now_ms);
 }
 
-fn leave(context: &Context, state: &StateDir, session: SessionId, versions: Vec<(&Decrypted, PathBuf, Digest)>) {
-    let now_ms = context.clock.wall_ms();
+fn leave(state: &StateDir, session: SessionId, versions: Vec<(&Decrypted, PathBuf, Digest)>, now_ms: i64) {
     for (it, file, version) in versions {
         let plaintext = it.plaintext.as_deref().and_then(physical);
         let how = if it.runs { How::Run } else { How::Read };

@@ -5,9 +5,6 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use sha2::Digest as _;
-
-use crate::clock::Clock;
 use crate::store::StoreError;
 use crate::terms::GrantId;
 
@@ -110,13 +107,9 @@ impl StateDir {
         self.below("trusted")
     }
 
-    /// Names this boot of this machine and this very directory: only contenders with the same text look at the same
-    /// live files under the same kernel.
-    #[must_use]
-    pub fn host_id(&self, clock: &dyn Clock) -> String {
-        let text = format!("{} {} {}", clock.boot_id(), self.identity.0, self.identity.1);
-        let hash = sha2::Sha256::digest(text.as_bytes());
-        hash.iter().take(16).fold(String::with_capacity(32), |text, byte| format!("{text}{byte:02x}"))
+    /// Device and inode.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        self.identity
     }
 
     /// Until the guard falls, files made by this thread belong to the directory's owner. Everything that writes below

@@ -8,6 +8,7 @@
 
 mod directory;
 mod live;
+mod machine;
 mod modes;
 mod place;
 mod post;
@@ -24,6 +25,7 @@ use windows as platform;
 
 pub use directory::StateDir;
 pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};
+pub use machine::is_same_machine;
 pub use modes::{Loose, Open, loose};
 pub(crate) use platform::{Account, Acting, open_existing};
 pub use post::{Post, keeper_at, relieve, sweep_posts, wake};

@@ -17,7 +17,7 @@ const DEEPEST: usize = 4;
 /// What we make in a state directory.
 const DIRECTORIES: [&str; 9] =
     ["live", "copies", "spool", "trusted", "advisory", "notes", "keep", "agents", "installed"];
-const FILES: &str = "locked.db";
+const FILES: [&str; 2] = ["locked.db", "machine"];
 
 /// Something that others may read or write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,7 @@ fn below(path: &Path) -> Vec<PathBuf> {
 
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    DIRECTORIES.contains(&&*name) || name.starts_with(FILES)
+    DIRECTORIES.contains(&&*name) || FILES.iter().any(|ours| name.starts_with(ours))
 }
 
 fn look(path: PathBuf) -> Option<Loose> {

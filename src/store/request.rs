@@ -17,8 +17,8 @@ pub struct Owner {
     pub label: String,
     /// Host name, for people.
     pub host: String,
-    /// Names this boot of this machine and the state directory, so that a contender knows whether the kernel lock on
-    /// the live file can prove anything to it.
+    /// Names this machine, this boot of it and the state directory, so that a contender knows whether the kernel lock on
+    /// the live file can prove anything to it. The first half stays the same from boot to boot.
     pub host_id: String,
     /// Process id of the wrapper, for people.
     pub pid: u32,

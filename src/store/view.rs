@@ -161,7 +161,7 @@ pub struct StoredReceipt {
     pub branch: Option<String>,
     /// Host.
     pub host: String,
-    /// Which machine that was: its boot and state directory, as its lease has it. Two may have one name. None where nobody knows:
+    /// Which machine that was: it and its boot, as its lease has it. Two may have one name. None where nobody knows:
     /// the lease was pruned, or the server's functions are older than this program.
     pub host_id: Option<String>,
     /// Root of the worktree.

@@ -95,6 +95,20 @@ fn a_name_of_a_host_is_no_machine() {
     }
 }
 
+/// And a machine that was started anew is the same one: what is gone there is known to be gone.
+#[test]
+fn a_machine_that_was_started_anew_is_the_same_one() {
+    let stage = Stage::new(At::Here);
+    let (b, c) = (stage.clone("b", &[]), stage.clone("c", &[]));
+    stage.sets(1, &c, "C1");
+    std::fs::remove_dir_all(&c).expect("removed");
+    let booted = "update leases set host_id = substr(host_id, 1, 16) || 'ffffffffffffffff'";
+    assert_eq!(stage.world.database().execute(booted, []).expect("another boot"), 1);
+    stage.git(&b, &["fetch", "-q"]);
+    let said = stage.sets(2, &b, "B1");
+    assert!(said.contains("a newer version was discarded"), "{said}");
+}
+
 #[test]
 fn what_lies_behind_the_beginning_of_a_shallow_clone_is_fetched() {
     let stage = Stage::new(At::Here);

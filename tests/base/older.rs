@@ -17,6 +17,7 @@ const LOOKS: Deed = (1, "locked sops decrypt $F | grep -q first");
 const IN_PLACE: &str = "cat $P > $F; echo 'own: 1' >> $F; locked -n sops encrypt -i $F";
 const APART: &str = "echo 'own: 1' >> $P; locked -n sops encrypt --filename-override x.yaml --output $F $P";
 const AGAIN: &str = "echo 'again: 1' >> $P; locked -n sops encrypt --filename-override x.yaml --output $F $P";
+const OPENS: Deed = (1, "locked -n sops decrypt -i $F");
 /// The edit is over, and its plaintext lies elsewhere.
 const MOVES_ITS_EDIT: Deed = (1, "locked -n sops decrypt -i $F; cat $F > $P; git checkout -q -- $F");
 
@@ -97,6 +98,10 @@ fn what_was_read_before_a_newer_version_is_refused_whatever_was_done_between() {
                 (3, "locked -n cp $F.own.yaml $F"),
             ],
         ),
+        ("put over its own open edit", &[READS, SETS, OPENS, (1, IN_PLACE)]),
+        ("the same where a value was changed", &[READS, SETS_A_VALUE, OPENS, (1, IN_PLACE)]),
+        ("over its own open edit, by another hand", &[(3, "locked sops decrypt $F > $P"), SETS, OPENS, (1, IN_PLACE)]),
+        ("encrypted into its own open edit", &[READS, SETS, OPENS, (1, APART)]),
         ("an open edit that moved, apart", &[MOVES_ITS_EDIT, SETS, (1, APART)]),
         ("an open edit that moved and came back", &[MOVES_ITS_EDIT, SETS, (1, IN_PLACE)]),
     ];
@@ -185,6 +190,16 @@ fn on_ordinary_days_nobody_is_stopped() {
         ),
         ("one place for two sessions, the newest last", &[READS, SETS, (3, "locked sops decrypt $F > $P"), (3, APART)]),
         (
+            "an open edit beside plaintext that lies about",
+            &[
+                READS,
+                (3, "locked sops decrypt $F > $Q"),
+                SETS,
+                OPENS,
+                (1, "echo 'own: 1' >> $F; locked -n sops encrypt -i $F"),
+            ],
+        ),
+        (
             "an open edit after a look",
             &[LOOKS, SETS, (1, "locked -n sops decrypt -i $F; echo 'own: 1' >> $F; locked -n sops encrypt -i $F")],
         ),
@@ -212,6 +227,30 @@ fn the_printed_line_leads_to_the_newest_and_takes_no_older_plaintext_along() {
         std::fs::remove_file(a.join(format!("{FILE}.plain"))).expect("put aside");
     }
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "B1"]);
+}
+
+/// What an edit lacks may be meant to go, and nobody can tell that from older plaintext: its session says so.
+#[test]
+fn older_plaintext_over_an_open_edit_has_two_ways_out() {
+    let stage = Stage::new(At::Here);
+    let a = stage.clone("a", &[]);
+    let opened = || {
+        stage.follows(1, &a, &format!("locked sops decrypt {FILE} > ../p.yaml"));
+        stage.sets(2, &a, "B1");
+        stage.follows(1, &a, &format!("locked -n sops decrypt -i {FILE}; cp ../p.yaml {FILE}"));
+        says(stage.locked(1, &a).args(["-n", "sops", "encrypt", "-i", FILE]), 74)
+    };
+    let said = opened();
+    assert!(said.contains("if what it lacks is to go, with --accept-stale"), "{said}");
+    stage.follows(1, &a, &next(&said));
+    assert_eq!(stage.keys(&a), ["first", "B1"]);
+    std::fs::remove_file(a.join(format!("{FILE}.plain"))).expect("put aside");
+    until("the edit is over", || stage.world.status().is_empty().then_some(()));
+    ends(stage.locked(2, &a).args(["-n", "sops", "unset", FILE, "[\"B1\"]"]), 0);
+    opened();
+    let said = says(stage.locked(1, &a).args(["-n", "--accept-stale", "sops", "encrypt", "-i", FILE]), 0);
+    assert!(said.contains("going on by --accept-stale, which is recorded"), "{said}");
+    assert_eq!((stage.keys(&a), stage.world.status().len()), (vec!["first".to_owned()], 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::stage::{At, FILE, Stage, ends, next, says};
+use super::stage::{At, FILE, Stage, ends, next, says, text};
 use crate::world::ends::until;
 
 /// Lines that write the file in some way, run where the checkout is. `G` is a plain file beside it.
@@ -137,4 +137,35 @@ fn plaintext_that_was_put_at_a_new_place_is_known_as_well() {
     let new = "secrets/new.sops.yaml";
     ends(stage.locked(1, &a).args(["-n", "sops", "decrypt", "--output", new, FILE]), 0);
     ends(stage.locked(2, &a).args(["-n", "tee", new]), 75);
+}
+
+/// Others may have a state directory of their own: another account, a session of its own, another machine.
+#[test]
+fn who_keeps_state_elsewhere_writes_over_no_open_edit_either() {
+    let stage = Stage::new(At::Server);
+    let a = unnamed(&stage);
+    opened(&stage, 1, &a);
+    let before = std::fs::read(a.join(FILE)).expect("plaintext");
+    let elsewhere = |session: u32| {
+        let mut locked = stage.locked(session, &a);
+        locked.env("LOCKED_STATE_DIR", stage.dir("elsewhere")).arg("-n");
+        locked
+    };
+    for line in [
+        &["tee", FILE][..],
+        &["cp", "G", FILE],
+        &["rm", "-r", "secrets"],
+        &["sh", "-c", "echo lost > secrets/app.yaml"],
+    ] {
+        let said = says(elsewhere(2).args(line), 75);
+        assert!(said.starts_with("BLOCKED: sops:app is held by 01010101"), "{line:?}: {said}");
+        assert_eq!(std::fs::read(a.join(FILE)).expect("plaintext"), before, "{line:?}");
+    }
+    assert_eq!(says(elsewhere(2).args(["tee", "G"]), 0), "", "other files are nobody's");
+    let board =
+        text(&ends(stage.locked(2, &a).env("LOCKED_STATE_DIR", stage.dir("elsewhere")).arg("status"), 0).stdout);
+    assert!(board.contains("is plaintext (an open edit)"), "{board}");
+    // The session itself may go on from there.
+    assert_eq!(says(elsewhere(1).args(["sops", "encrypt", "--age", stage.world.recipient(), "-i", FILE]), 0), "");
+    until("it is free", || says(elsewhere(2).args(["tee", "-a", "G"]), 0).is_empty().then_some(()));
 }

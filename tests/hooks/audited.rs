@@ -6,8 +6,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::yard::{FILE, Yard, ends, says, text, versions};
+use super::zones::now;
 use crate::run::server::database;
 use crate::world::board::write_program;
+use crate::world::cluster::{self, Desk};
 
 fn json(command: &mut Command, status: i32) -> Value {
     serde_json::from_slice(&ends(command.arg("--json"), status).stdout).expect("JSON")
@@ -93,7 +95,7 @@ fn receipts_tell_what_was_written_past_locked_and_what_was_written_without_seein
     yard.write(FILE, &one);
     yard.git(&["commit", "-q", "--no-verify", "-am", "back"]);
     assert_eq!(wrong(&audit(&["HEAD^..HEAD"], 0)), [], "what lies before the range is history as well");
-    assert_eq!(wrong(&audit(&["before..HEAD"], 73)).len(), 1, "and so it is within");
+    assert_eq!(wrong(&audit(&["before..HEAD"], 0)), [], "and what was lost is there again");
     // Back to what stood there before anything had a receipt.
     yard.git(&["checkout", "-q", "before", "--", FILE]);
     yard.git(&["commit", "-q", "--no-verify", "-am", "far back"]);
@@ -111,6 +113,89 @@ fn receipts_tell_what_was_written_past_locked_and_what_was_written_without_seein
     let told = json(&mut down, 72);
     assert_eq!(wrong(&told), [("secrets/p.env.sops".to_owned(), "plaintext".to_owned())]);
     assert_eq!(told["receipts_why"], "the store does not answer");
+}
+
+/// Two lines of commits have written one file, and have met in whatever way.
+#[test]
+fn an_update_is_lost_where_the_last_version_lacks_it_and_nobody_has_decided_so() {
+    let yard = Yard::without_hooks();
+    let address = database("of_a_meeting");
+    let set = |key: &str, value: &str| {
+        let mut locked = yard.locked();
+        let index = format!("[\"{key}\"]");
+        locked.args(["-n", "sops", "set", FILE, &index, &format!("\"{value}\"")]).env("LOCKED_STORE", &address);
+        ends(&mut locked, 0);
+        yard.git(&["add", FILE]);
+    };
+    let commits = |message: &str| drop(yard.git(&["commit", "-q", "--no-verify", "-m", message]));
+    #[track_caller]
+    fn audits(yard: &Yard, address: &str, what: &str, lost: bool) {
+        let mut locked = yard.locked();
+        let told = json(locked.args(["audit", "main..HEAD"]).env("LOCKED_STORE", address), if lost { 73 } else { 0 });
+        let expected = lost.then(|| (FILE.to_owned(), "stale".to_owned()));
+        assert_eq!(wrong(&told), expected.into_iter().collect::<Vec<_>>(), "{what}");
+    }
+    std::fs::write(yard.path(".sops.yaml"), format!("creation_rules:\n  - age: {}\n", yard.world.recipient()))
+        .expect("rules");
+    std::fs::copy(yard.world.encrypted("x.env", "A=1\nM=1\nB=1\n", "dotenv"), yard.path(FILE)).expect("copied");
+    yard.git(&["add", "-A"]);
+    commits("before");
+    // One line changes a value and adds one, the other one something else; each has its own branch.
+    yard.git(&["switch", "-qc", "side"]);
+    set("B", "2");
+    // Committed when the other one was there already, as far as anybody can tell.
+    let later = format!("@{} +0000", now() + 3600);
+    let commit = ["commit", "-q", "--no-verify", "-m", "side"];
+    ends(yard.command("git").env("GIT_AUTHOR_DATE", later).args(commit), 0);
+    yard.git(&["switch", "-q", "main"]);
+    set("A", "2");
+    set("NEW", "1");
+    commits("main");
+    // As it is taken over without a word of git's, that is a loss; put in again it is none, in whatever number of commits.
+    yard.git(&["switch", "-qc", "taken", "main"]);
+    yard.git(&["checkout", "-q", "side", "--", FILE]);
+    commits("taken over");
+    audits(&yard, &address, "a file of another branch", true);
+    set("NEW", "1");
+    commits("new");
+    audits(&yard, &address, "a value is still the old one", true);
+    let report = text(&ends(yard.locked().args(["audit", "main..HEAD"]).env("LOCKED_STORE", &address), 73).stdout);
+    assert!(report.contains(", of which is lost: A\n"), "{report}");
+    set("A", "9");
+    commits("a");
+    audits(&yard, &address, "all is there again", false);
+    yard.git(&["switch", "-qc", "squashed", "main"]);
+    yard.git(&["checkout", "-q", "taken", "--", FILE]);
+    commits("squashed");
+    audits(&yard, &address, "a squash of that", false);
+    yard.git(&["switch", "-qc", "gone", "taken"]);
+    yard.git(&["rm", "-q", FILE]);
+    commits("gone");
+    audits(&yard, &address, "the last that there was had all", false);
+    // A merge is somebody's decision, whatever it takes.
+    yard.git(&["switch", "-qc", "merged", "side"]);
+    let meets = |args: &[&str]| assert!(!yard.try_git(args).status.success(), "{args:?} meets");
+    meets(&["merge", "-q", "main"]);
+    yard.git(&["checkout", "-q", "--ours", FILE]);
+    set("M", "2");
+    commits("merged");
+    audits(&yard, &address, "a merge that drops a side", false);
+    // So is a rebase; but who first committed it after the other one was there could have copied it as well.
+    yard.git(&["switch", "-qc", "rebased", "side"]);
+    meets(&["rebase", "-q", "main"]);
+    yard.git(&["checkout", "-q", "--theirs", FILE]);
+    yard.git(&["add", FILE]);
+    yard.git(&["-c", "core.editor=true", "rebase", "--continue"]);
+    audits(&yard, &address, "a rebase that looks like a copy", true);
+    let mut config = cluster::shared().config("postgres");
+    config.dbname("of_a_meeting");
+    let of_main = "update locked.receipts set at = at + interval '2 hours' \
+                   where id in (select id from locked.receipts order by id limit 2 offset 1)";
+    Desk::at(&config).and_then(|desk| desk.sql(of_main)).expect("later");
+    audits(&yard, &address, "a rebase of what is older", false);
+    set("M", "3");
+    yard.git(&["commit", "-q", "--no-verify", "--amend", "--no-edit"]);
+    audits(&yard, &address, "the same, amended", false);
 }
 
 #[test]

@@ -93,11 +93,13 @@ fn an_edit_that_is_moved_or_copied_is_no_plaintext_like_any_other() {
         does();
         let all = if deed == "renamed" || deed.starts_with("under") { "-qam" } else { "-qm" };
         yard.judged(deed, &yard.try_git(&["commit", all, "x"]), refused);
-        // Past the hook the audit sees what a commit has taken away.
-        if refused.is_some() && !deed.starts_with("copied") {
+        // Past the hook the audit sees what a commit has taken away, and what is beside what is still there.
+        if refused.is_some() {
             yard.git(&["commit", "-q", "--no-verify", all, "x"]);
             let report = text(&ends(yard.locked().args(["audit", "base..HEAD"]), 72).stdout);
-            assert!(report.contains(SAID), "{deed}: {report}");
+            assert!(report.contains(SAID) && report.contains(" 1 finding\n"), "{deed}: {report}");
+            let as_it_is = text(&yard.locked().arg("audit").output().expect("it runs").stdout);
+            assert_eq!(as_it_is.contains(SAID), deed.starts_with("copied"), "{deed}: {as_it_is}");
         } else {
             ends(yard.locked().args(["audit", "base..HEAD"]), 0);
         }

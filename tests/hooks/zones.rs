@@ -106,6 +106,6 @@ fn an_audit_asks_whether_somebody_held_the_zone_when_it_was_committed() {
     assert!(said.contains("not asked"), "{said}");
 }
 
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs()
 }

@@ -108,6 +108,15 @@ impl Keys {
         (0..self.nodes.len()).filter(|at| self.nodes[*at].is_key()).map(|at| self.path(at))
     }
 
+    /// The names at the top: those that lie below no other name.
+    pub fn first_names(&self) -> impl Iterator<Item = &str> {
+        let is_top = |parent: u32| !self.nodes[parent as usize].is_key();
+        self.nodes.iter().filter(move |node| is_top(node.parent)).filter_map(|node| match &node.segment {
+            Segment::Key(name) => Some(&**name),
+            Segment::Document(_) | Segment::Item(_) => None,
+        })
+    }
+
     /// The one key at the top is this, and nothing else is there.
     #[must_use]
     pub fn is_only(&self, name: &str) -> bool {

@@ -19,6 +19,7 @@ use std::rc::Rc;
 use crate::git::{GitError, History, Repository};
 use crate::lineage::{Way, Whereabouts, World};
 use crate::naming::Target;
+use crate::state;
 use crate::store::StoredReceipt;
 use crate::terms::{Digest, percent_decode};
 
@@ -58,7 +59,9 @@ pub(super) struct Machine<'a> {
 impl Machine<'_> {
     /// Whether this was written on this machine, for sure.
     fn wrote(&self, receipt: &StoredReceipt) -> bool {
-        receipt.host == self.host && receipt.host_id.is_some() && receipt.host_id.as_deref() == self.host_id
+        let ids = receipt.host_id.as_deref().zip(self.host_id);
+        // It may have been started anew since.
+        receipt.host == self.host && ids.is_some_and(|(theirs, ours)| state::is_same_machine(theirs, ours))
     }
 }
 

@@ -31,6 +31,9 @@ use super::ending::settle_within;
 use super::job::Job;
 use super::{Before, files};
 
+/// A clock of ours and the store's may differ by so much.
+const SKEW_MS: i64 = 60_000;
+
 /// What the check came to.
 pub(super) enum Checked {
     /// Go, with these receipts of bases that a person has accepted.

@@ -30,6 +30,8 @@ pub(super) struct Plaintext<'a> {
     file: &'a Path,
     /// Where the plaintext is; none when it comes by standard input.
     source: Option<PathBuf>,
+    /// The file has been open for an edit of this session: what lies there may have been put there from elsewhere since.
+    is_open: bool,
 }
 
 impl<'a> Plaintext<'a> {
@@ -41,7 +43,7 @@ impl<'a> Plaintext<'a> {
                 file.write.asked.source.as_deref().map(physical).filter(|source| is_a_place(source))
             }
         };
-        Self { job, notes: Notes::of(job.state, job.context.clock.wall_ms()), file: target, source }
+        Self { job, notes: Notes::of(job.state, job.context.clock.wall_ms()), file: target, source, is_open: false }
     }
 
     /// The newest note of this session about this plaintext, else about this file. That a program was run with the file is
@@ -87,13 +89,21 @@ impl<'a> Plaintext<'a> {
         }
     }
 
-    /// What this session knows of the file; where it knows nothing, what others have read of any not long ago.
+    /// What this session knows of the file; where it knows nothing, what others have read of any not long ago. Over an open
+    /// edit, of which its session knows in any case, plaintext of the file may lie that others have put somewhere.
     pub(super) fn all(&self) -> Vec<Note> {
-        let own = self.of_session(self.notes.of_file(self.file));
+        let now_ms = self.job.context.clock.wall_ms();
+        let all = self.notes.of_file(self.file);
+        let own = self.of_session(all.clone());
+        if self.is_open {
+            let lies = |note: &Note| note.how == How::Read && !note.went_nowhere();
+            let is_others = |note: &Note| note.session != self.job.owner.session && lies(note);
+            let others = all.into_iter().filter(|note| is_others(note) && !note.is_older_than(OF_OTHERS, now_ms));
+            return own.into_iter().chain(others).collect();
+        }
         if !own.is_empty() {
             return own;
         }
-        let now_ms = self.job.context.clock.wall_ms();
         let mut all = self.notes.everything();
         all.retain(|note| note.how != How::Run && !note.is_older_than(OF_OTHERS, now_ms));
         all
@@ -175,13 +185,14 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         return look.of_file(content);
     }
     if in_place && is_open_edit(look) {
-        // The lease has been this session's ever since it was decrypted.
-        return Ok(Found::Go);
+        return of_open_edit(look, Plaintext { is_open: true, ..plaintext }, content);
     }
     if !in_place && plaintext.is_made_here() {
         return if is_redirected(look.file, look.job) { look.of_redirected() } else { look.of_file(content) };
     }
     let own = plaintext.own();
+    let holds =
+        content.filter(|content| is_sops || (look.has_chain() && matches!(canary::sniff(content), Kind::Plain)));
     let head = look.head.clone().flatten();
     if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
         return Ok(found);
@@ -193,11 +204,23 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
         Some(note) if in_place => read_earlier(look, &note),
         Some(note) if is_redirected(look.file, look.job) && !is_last_known(look, &note) => read_earlier(look, &note),
-        Some(note) if is_sops && content.map(Digest::of).as_ref() != Some(&note.version) => read_earlier(look, &note),
+        // Plaintext may lie there, of an open edit or put there by hand: it goes with that, and is no version by itself.
+        Some(note) if holds.is_some_and(|holds| Digest::of(holds) != note.version) => read_earlier(look, &note),
         None if in_place => Ok(if look.has_chain() && !is_held(look) { look.unknown(None) } else { Found::Go }),
         _ if is_redirected(look.file, look.job) => look.of_redirected(),
         _ => look.of_file(content),
     }
+}
+
+/// The lease has been this session's ever since it was decrypted, and nobody has written since. But other plaintext of the file
+/// may have been put over it, which is older than what was opened.
+fn of_open_edit(look: &mut Look<'_>, plaintext: Plaintext<'_>, content: Option<&[u8]>) -> Result<Found, StoreError> {
+    let own = plaintext.own();
+    let Some(note) = older::betrayed(look, &plaintext, content, own.as_ref())? else { return Ok(Found::Go) };
+    Ok(match read_earlier(look, &note)? {
+        Found::Refused(refusal) => Found::Refused(Box::new(words::over_open_edit(*refusal))),
+        other => other,
+    })
 }
 
 /// Another session has read the version that this one would encrypt: then nobody knows whose plaintext it is. None where that
@@ -222,7 +245,8 @@ pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, St
     let chain = if look.has_chain() { look.chain()? } else { Vec::new() };
     let known = lineage::knows(&chain, &note.version);
     if known {
-        return look.of_version(Some(&note.version), None, Base::Read);
+        let before = older::gone_before(look.job, look.file, note, &chain);
+        return look.of_version(Some(&note.version), None, Base::Read { before: &before });
     }
     if look.file.write.via == Via::InPlace {
         return Ok(look.unknown(chain.first()));

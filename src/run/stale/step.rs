@@ -40,22 +40,22 @@ pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Ba
     let line = Line { git, spec, inside: path(inside), shown, autostash: false };
     let next = match (base, way) {
         // The newest lies below the plaintext that was written over it.
-        (Base::Read, Way::ReadAgain) if files::is_plaintext(&target.path) => {
+        (Base::Read { .. }, Way::ReadAgain) if files::is_plaintext(&target.path) => {
             format!("mv {shown} {0} && locked restore {shown} && locked sops decrypt {shown}", aside(shown))
         }
-        (Base::Read, Way::ReadAgain) => line.of(way),
+        (Base::Read { .. }, Way::ReadAgain) => line.of(way),
         // What has no receipt cannot be committed past the hooks.
         (Base::Under, Way::CommitHere(then)) => {
             format!("{} stash push -- {} && {}", line.git, line.spec, line.of(then))
         }
-        (Base::Read, way) if wants(way).is_none() => format!("{} && locked sops decrypt {shown}", line.of(way)),
+        (Base::Read { .. }, way) if wants(way).is_none() => format!("{} && locked sops decrypt {shown}", line.of(way)),
         _ => line.of(way),
     };
     let retry = match (wants(way), base) {
         (Some(wants), _) => wants,
         (None, Base::File) => "yes, after the next step".to_owned(),
         (None, Base::Under) => AGAIN_UNDER.to_owned(),
-        (None, Base::Read) => AGAIN_READ.to_owned(),
+        (None, Base::Read { .. }) => AGAIN_READ.to_owned(),
         (None, Base::Put { .. }) => AGAIN_PUT.to_owned(),
     };
     Step { retry, next }

@@ -13,7 +13,9 @@ pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, step: St
     let what = match base {
         Base::File => format!("{shown} is an older version here; writing upon it would lose a newer one"),
         Base::Under => format!("{shown} was made from an older version here; taking it in would lose a newer one"),
-        Base::Read => format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one"),
+        Base::Read { .. } => {
+            format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one")
+        }
         Base::Put { .. } => format!("what is put over {shown} is of an older version; it would lose a newer one"),
     };
     Refusal {
@@ -34,6 +36,12 @@ pub(super) fn gone_on(shown: &str) -> Refusal {
         retry: AGAIN_READ.to_owned(),
         next: format!("locked sops decrypt {shown}"),
     }
+}
+
+/// The same of an edit that was opened from the newest: it may be meant that it lacks what the older one has not.
+pub(super) fn over_open_edit(refusal: Refusal) -> Refusal {
+    let retry = format!("{AGAIN_READ}; if what it lacks is to go, with --accept-stale");
+    Refusal { retry, ..refusal }
 }
 
 /// What a redirection has done already.

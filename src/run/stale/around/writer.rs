@@ -9,14 +9,12 @@ use crate::store::StoredReceipt;
 use crate::terms::Digest;
 
 use super::super::super::witness;
+use super::super::SKEW_MS;
 use super::lies::Lies;
 use super::reference::{branch_in, short};
 use super::theirs::Theirs;
 use super::ways::{Asked, around};
 use super::{Around, DETACHED, Seen, blob_of, path_of_key};
-
-/// A clock of ours and the store's may differ by so much.
-const SKEW_MS: i64 = 60_000;
 
 impl Around<'_> {
     /// Its writer's place on this host: whether the file there holds it still, and what git says of it there.

@@ -98,7 +98,7 @@ fn every_way_is_a_line_that_can_be_pasted() {
     let from_outside = step(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'", Base::File);
     assert_eq!(from_outside.next, "git -C '/w t' checkout main -- 's/a b.yaml'");
     // What is of an older version stays so: nobody is told to do the same again.
-    let read = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Read);
+    let read = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Read { before: &[] });
     assert_eq!(read.next, "git pull && locked sops decrypt 'a b.yaml'");
     let put = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Put { over: None, by: "" });
     for (one, word) in [(read, "not with that plaintext"), (put, "not with that file")] {
