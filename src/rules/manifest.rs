@@ -5,17 +5,19 @@
 //! that end with .yaml, .yml and .json), kubectl.docs.kubernetes.io/references/kustomize.
 #![forbid(unsafe_code)]
 
+mod custom;
+#[cfg(test)]
+mod tests;
+mod walk;
+
 use std::ffi::OsStr;
 use std::path::Path;
 
-use saphyr_parser::{Event, Parser};
-
+use self::custom::Custom;
+use self::walk::{Node, walk};
 use super::book::{Book, Field, Part, Template};
 use super::step::{STDIN, Step, UNKNOWN, is_known};
 use super::wanted::Filling;
-
-/// Maps inside maps deeper than this are not followed.
-const DEEPEST: usize = 64;
 
 /// Kustomizations that take others in are followed so deep.
 const DEEPEST_BASE: usize = 6;
@@ -157,177 +159,5 @@ impl Secrets {
             Some(name) => self.names.push(name.to_owned()),
             None => self.unnamed = true,
         }
-    }
-}
-
-/// What a kustomization says.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Custom {
-    generated: Vec<String>,
-    taken: Vec<String>,
-    prefix: String,
-    suffix: String,
-}
-
-impl Custom {
-    fn read(text: &[u8]) -> Self {
-        let mut custom = Self::default();
-        let _broken = walk(text, &mut |node| {
-            match node.under.as_slice() {
-                [] => {
-                    custom.prefix = node.text("namePrefix").unwrap_or_default().to_owned();
-                    custom.suffix = node.text("nameSuffix").unwrap_or_default().to_owned();
-                }
-                [list] if list == "secretGenerator" => custom.generated.extend(node.text("name").map(str::to_owned)),
-                _ => {}
-            }
-            let taken = ["resources", "bases", "components"]
-                .iter()
-                .filter_map(|key| node.lists.iter().find(|(own, _)| own == key));
-            if node.under.is_empty() {
-                custom.taken.extend(taken.flat_map(|(_, words)| words.clone()));
-            }
-        });
-        custom
-    }
-}
-
-/// A map of a document, once it is read.
-#[derive(Default)]
-struct Node {
-    /// The keys below which it stands.
-    under: Vec<String>,
-    /// What it says in words, key by key.
-    texts: Vec<(String, String)>,
-    /// Lists of words that it has.
-    lists: Vec<(String, Vec<String>)>,
-    /// What its `metadata` says under `name`.
-    name: Option<String>,
-}
-
-impl Node {
-    fn text(&self, key: &str) -> Option<&str> {
-        self.texts.iter().find(|(own, _)| own == key).map(|(_, text)| text.as_str())
-    }
-}
-
-/// An open map or list.
-enum Frame {
-    Map(Node, Option<String>),
-    List(Vec<String>),
-}
-
-/// Goes through every map of the documents, the innermost first; none where it is no YAML, or nested too deeply.
-fn walk(text: &[u8], seen: &mut dyn FnMut(&Node)) -> Option<()> {
-    let text = std::str::from_utf8(text).ok()?;
-    let mut frames: Vec<Frame> = Vec::new();
-    for event in Parser::new_from_str(text.trim_start_matches('\u{feff}')) {
-        let (event, _) = event.ok()?;
-        match event {
-            Event::DocumentStart(_) => frames.clear(),
-            Event::MappingStart(..) | Event::SequenceStart(..) if frames.len() >= DEEPEST => return None,
-            Event::MappingStart(..) => {
-                let key = |frame: &Frame| match frame {
-                    Frame::Map(_, key) => key.clone(),
-                    Frame::List(_) => None,
-                };
-                let under = frames.iter().filter_map(key).collect();
-                frames.push(Frame::Map(Node { under, ..Node::default() }, None));
-            }
-            Event::SequenceStart(..) => frames.push(Frame::List(Vec::new())),
-            Event::Scalar(text, ..) => match frames.last_mut() {
-                Some(Frame::Map(node, key)) => match key.take() {
-                    Some(key) => node.texts.push((key, text.into_owned())),
-                    None => *key = Some(text.into_owned()),
-                },
-                Some(Frame::List(words)) => words.push(text.into_owned()),
-                None => {}
-            },
-            Event::Alias(_) => {
-                if let Some(Frame::Map(_, key)) = frames.last_mut() {
-                    *key = if key.is_some() { None } else { Some(String::new()) };
-                }
-            }
-            Event::MappingEnd | Event::SequenceEnd => {
-                let done = frames.pop();
-                if let Some(Frame::Map(node, _)) = &done {
-                    seen(node);
-                }
-                if let Some(Frame::Map(around, key)) = frames.last_mut() {
-                    let key = key.take();
-                    match (done, key) {
-                        (Some(Frame::Map(node, _)), Some(key)) if key == "metadata" => {
-                            around.name = node.text("name").map(str::to_owned);
-                        }
-                        (Some(Frame::List(words)), Some(key)) => around.lists.push((key, words)),
-                        // A map for a key: nothing is named so.
-                        (_, None) => frames.last_mut().into_iter().for_each(|frame| {
-                            if let Frame::Map(_, key) = frame {
-                                *key = Some(String::new());
-                            }
-                        }),
-                        _ => {}
-                    }
-                }
-            }
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-        }
-    }
-    Some(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(text: &str) -> Secrets {
-        let mut found = Secrets::default();
-        found.texts(Some(text.as_bytes()));
-        found.read = 0;
-        found
-    }
-
-    #[test]
-    fn secrets_are_found_by_their_names_wherever_they_stand() {
-        for (text, names, unnamed) in [
-            ("kind: Secret\nmetadata:\n  name: app\n", &["app"][..], false),
-            ("metadata: {name: app}\ntype: Opaque\nkind: Secret\nstringData: {name: Secret}\n", &["app"], false),
-            ("kind: ConfigMap\nmetadata:\n  name: a\n---\nkind: Secret\nmetadata:\n  name: b\n", &["b"], false),
-            ("metadata: {name: a}\nkind: Secret\n---\nkind: Deployment\nmetadata: {name: b}\n", &["a"], false),
-            (
-                "kind: List\nitems:\n- {kind: Secret, metadata: {name: a}}\n- kind: Secret\n  metadata: {name: b}\n",
-                &["a", "b"],
-                false,
-            ),
-            (
-                "{\"kind\": \"Secret\", \"metadata\": {\"labels\": {\"name\": \"x\"}, \"name\": \"app\"}}",
-                &["app"],
-                false,
-            ),
-            ("kind: Secret\nmetadata: {generateName: app-}\n", &[], true),
-            ("kind: Secret\nmetadata: {name: 'ENC[AES256_GCM,x]'}\n", &[], true),
-            ("kind: Deployment\nmetadata: {name: a}\nspec: {volumes: [{secret: {secretName: Secret}}]}\n", &[], false),
-            ("kind: SealedSecret\nmetadata: {name: a}\n", &[], false),
-            ("? [kind]\n: x\nkind: Secret\nmetadata: {name: a}\n", &["a"], false),
-        ] {
-            let expected =
-                Secrets { names: names.iter().map(ToString::to_string).collect(), unnamed, ..Secrets::default() };
-            assert_eq!(of(text), expected, "{text}");
-        }
-        for broken in ["Secret: [", "Secret: \u{0}", &format!("Secret: {}", "[".repeat(1000))] {
-            assert!(of(broken).unseen, "{broken}");
-        }
-    }
-
-    #[test]
-    fn a_kustomization_says_what_it_makes_and_takes_in() {
-        let text = "namePrefix: prod-\nresources: [a.yaml, ../base]\nsecretGenerator:\n- name: app\n  literals: [a=b]\n- {name: db}\n\
-                    configMapGenerator:\n- name: conf\nbases:\n- old\n";
-        let custom = Custom::read(text.as_bytes());
-        assert_eq!(
-            (custom.generated, custom.taken),
-            (vec!["app".into(), "db".into()], vec!["a.yaml".into(), "../base".into(), "old".into()])
-        );
-        assert_eq!((custom.prefix.as_str(), custom.suffix.as_str()), ("prod-", ""));
     }
 }

@@ -91,8 +91,8 @@ pub(super) fn fits(
         && given(&rule.option, line)
         && !any_given(&rule.unless, line)
         && !excused()
-        && on_line()
         && operands()
+        && on_line()
         && written()
         && set();
     if !fits {
@@ -105,10 +105,10 @@ pub(super) fn fits(
         // What may be a value fits, and names nothing.
         groups = caught(&rule.matches, &sure, LONGEST_NAME).unwrap_or_default();
     }
-    let values = line.all_values().map(OsStr::as_encoded_bytes);
     let handed = if rule.text.is_empty() { Vec::new() } else { read(&step.input_from, book) };
-    let handed = handed.iter().map(Vec::as_slice);
-    let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).chain(handed).collect();
+    let values = line.all_values().map(OsStr::as_encoded_bytes);
+    let said = operands.into_iter().chain(values).chain(step.input.as_deref());
+    let texts: Vec<&[u8]> = said.chain(handed.iter().map(Vec::as_slice)).collect();
     groups.extend(caught(&rule.text, &texts, usize::MAX)?);
     if !rule.manifests.is_empty() {
         let secrets = in_manifests(rule, step, line, book, command);
