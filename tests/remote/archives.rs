@@ -23,7 +23,7 @@ fn place() -> World {
         [("app.tar", &["-cf"][..], "app"), ("app.tgz", &["-czf"], "app"), ("plain.tgz", &["-czf"], "plain")]
     {
         let mut tar = Command::new("tar");
-        let made = tar.current_dir(root).args(options).args([archive, directory]).status().expect("tar runs");
+        let made = tar.current_dir(&root).args(options).args([archive, directory]).status().expect("tar runs");
         assert!(made.success(), "{archive}");
     }
     // What nobody here can look into.
