@@ -13,6 +13,7 @@ use crate::world::World;
 fn place() -> World {
     let world = World::new();
     let root = world.work();
+    world.git(&root, &["init", "-q"]);
     for (name, text) in [("app/conf/.env", "A=1\n"), ("app/app.js", "x\n"), ("plain/app.js", "x\n")] {
         fs::create_dir_all(root.join(name).parent().expect("a parent")).expect("a directory");
         fs::write(root.join(name), text).expect("a file");
