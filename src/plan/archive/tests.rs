@@ -1,6 +1,7 @@
 //! Archives of real programs, and what is none.
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
 use std::process::Command;
 
 use super::*;
@@ -16,6 +17,7 @@ fn of(archive: &Path) -> (Looked, Vec<String>) {
     (looked, names)
 }
 
+#[cfg(unix)]
 #[test]
 fn members_of_real_archives_are_found() {
     let root = tempfile::tempdir().expect("root");
