@@ -56,8 +56,8 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
             Said::Text { text: text(&args.iter().collect::<Vec<_>>()).0, exact: false }
         }
         "sops" if args.iter().any(|word| ["-d", "--decrypt", "decrypt"].iter().any(|it| word == it)) => {
-            let files = args.iter().filter(|word| !is_option(word) && *word != "decrypt");
-            Said::Decrypted(files.last().cloned().into_iter().collect())
+            let mut files = args.iter().filter(|word| !is_option(word) && *word != "decrypt");
+            Said::Decrypted(files.next_back().cloned().into_iter().collect())
         }
         "gzip" | "gunzip" | "zcat" | "pigz" | "unpigz" | "zstd" | "zstdcat" | "xz" | "xzcat" | "bzip2" | "bzcat"
         | "lz4" | "pv" => Said::Through(args.iter().filter(|word| !is_option(word)).cloned().collect()),
