@@ -204,6 +204,9 @@ fn is_about(name: &str, argv: &[String], rules: &[Rule]) -> bool {
     let written = |rule: &Rule| words.iter().any(|word| rule.writes.iter().any(|glob| glob.fits_path(word.as_ref())));
     rules.iter().find(|rule| rule.name == name).is_some_and(|rule| match &rule.program {
         Some(programs) => named(programs),
+        None if rule.writes.is_empty() => {
+            words.iter().any(|word| rule.remote.iter().any(|glob| glob.as_str().starts_with(&format!("{word} "))))
+        }
         None => written(rule),
     })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use locked::naming::{Local, Namer};
 use locked::plan::{self, HoldPlan, Plan};
-use locked::rules::{Book, Command, Stale, Tables, classify};
+use locked::rules::{Book, Command, Sourced, Stale, Tables, classify};
 use locked::terms::ResourceName;
 use serde::Deserialize;
 
@@ -85,12 +85,25 @@ fn names(directory: &Path, pattern: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(found.into_iter().map(|name| format!("{place}/{name}").into_bytes()).collect())
 }
 
+/// What stands in a file of a case.
+fn source(path: &Path) -> Sourced {
+    std::fs::read(path).map_or(Sourced::Missing, Sourced::Text)
+}
+
+/// What stands in a file of a case, or in those of a directory.
+fn manifests(path: &Path, below: bool) -> Vec<Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(path) else { return std::fs::read(path).into_iter().collect() };
+    let entries = entries.map(|entry| entry.expect("an entry").path()).filter(|path| below || path.is_file());
+    entries.flat_map(|path| manifests(&path, below)).collect()
+}
+
 impl Stage {
     fn new(settings: &str, packs: &[&str], session: &[String]) -> Self {
         let tables = Tables::read(settings).unwrap_or_else(|error| panic!("{error}"));
         let packs = packs.iter().map(|&pack| pack.to_owned()).collect();
         let book = Book::with(tables, BTreeMap::new()).with_packs(packs).for_session(|| session.to_vec());
-        let book = book.asking_for_names(Box::new(names));
+        let book = book.asking_for_names(Box::new(names)).asking_for_sources(Box::new(source));
+        let book = book.asking_for_manifests(Box::new(|path, below| Some(manifests(path, below))));
         let directory = tempfile::tempdir().expect("a directory");
         let root = std::fs::canonicalize(directory.path()).expect("a directory").join("repository");
         for part in [".git/objects", ".git/refs", "memory"] {

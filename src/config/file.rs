@@ -114,6 +114,8 @@ pub(super) struct Head {
     pub(super) holds: Vec<String>,
     /// The command lines that enter a `[[zone]]`, as they are written.
     pub(super) commands: Vec<String>,
+    /// Whether it counts hangs on what words, values or texts of a line say, letter by letter.
+    pub(super) spells: bool,
 }
 
 impl File {

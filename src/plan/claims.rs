@@ -4,7 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Past, places, sending};
+use super::sending::{self, Counts};
+use super::{Past, places};
 use crate::compose::{self, AskedEngine, Name, Sight};
 use crate::naming::{self, Namer, NamingError};
 use crate::rules::{Book, Claim, Compose, Engine, Said, Set, Wanted, is_known};
@@ -61,11 +62,16 @@ pub(super) fn claimed(
             continue;
         }
         if let Some(sending) = &claim.sending {
-            let Some(because) = sending::counts(sending, world) else {
-                found.passed_over = Some("nothing that goes there is what a rule is about".to_owned());
-                continue;
-            };
-            found.because.push(because);
+            match sending::counts(sending, world) {
+                Counts::Because(because) => found.because.push(because),
+                counts => {
+                    found.passed_over = Some("nothing that goes there is what a rule is about".to_owned());
+                    if let Counts::Told(note) = counts {
+                        found.unknown.push(note);
+                    }
+                    continue;
+                }
+            }
         }
         found.files.extend(claim.used.iter().filter(|_| claim.host.is_none()).cloned());
         let name = match &claim.name {

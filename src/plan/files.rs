@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use super::below::{Look, Looked, below};
-use super::{PlannedFile, World, places};
+use super::{PlannedFile, World, archive, places};
 use crate::naming::{self, Namer, NamingError};
-use crate::rules::{Asked, Change, Classification, Tree, Via, Write};
+use crate::rules::{Asked, Change, Classification, Leaves, Tree, Unpacked, Via, Write};
 
 /// Files in directories that are longer are not read: no SOPS file of people is.
 const LONGEST: u64 = 1 << 20;
@@ -29,7 +29,8 @@ pub(super) fn files(
 ) -> Result<Files, NamingError> {
     let mut files = Vec::new();
     let mut passed_over = None;
-    let (within, unfinished) = within(&class.trees, world);
+    let (mut within, unfinished) = within(&class.trees, world);
+    within.extend(class.unpacked.iter().flat_map(|it| unpacked(it, world)));
     for write in class.writes.iter().chain(&within) {
         let once = match stands(write, cwd, world) {
             Stands::Apart => {
@@ -53,6 +54,45 @@ pub(super) fn files(
         files.push(PlannedFile { write: write.clone(), target, once });
     }
     Ok(Files { files, passed_over, unfinished })
+}
+
+/// The SOPS files over which an archive is unpacked. One that cannot be looked at holds none: most are no business of
+/// anybody's.
+fn unpacked(it: &Unpacked, world: &World<'_>) -> Vec<Write> {
+    let mut writes = Vec::new();
+    let mut take = |member: &Path| {
+        let over = it.lands(member).filter(|path| {
+            std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST)
+                && (naming::holds_sops(path) || world.past.was_sops(path))
+        });
+        writes.extend(over.map(|path| Write {
+            path,
+            change: Change::Other,
+            via: Via::Output,
+            asked: Asked::default(),
+            beyond: false,
+            leaves: Leaves::Replaced,
+        }));
+        false
+    };
+    if let Some(archive) = &it.archive {
+        let _unfinished = archive::members(archive, &world.is_late, &mut take);
+    }
+    writes
+}
+
+/// So many words are looked at.
+const MOST_WORDS: usize = 64;
+
+/// What is to be said of SOPS files that a program is told which only run time knows (`"$EDITOR" secrets/app.yaml`), and
+/// that are not held.
+pub(super) fn told(class: &Classification, held: &[PlannedFile]) -> Option<String> {
+    let is_held = |path: &Path| held.iter().any(|file| file.write.path == path);
+    let mut words = class.open.iter().take(MOST_WORDS).filter(|path| !is_held(&path.0));
+    let is_short = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
+    let file = words.find(|path| is_short(&path.0) && naming::holds_sops(&path.0))?;
+    let shown = shown(&file.0);
+    Some(format!("a program that only run time knows is told {shown}, and runs without a lease on that"))
 }
 
 /// How a file that is written stands to SOPS.

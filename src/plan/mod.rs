@@ -2,6 +2,7 @@
 //! and changes nothing.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod below;
 mod by_hand;
 mod claims;
@@ -136,10 +137,12 @@ pub fn draw(
         by_rule.push(resource);
     }
     let unseen = zones::unseen(&class, world);
+    let told = files::told(&class, &files);
     let unfinished = unfinished.then(|| {
         "a directory that it takes away could not be looked through; SOPS files in it are not held".to_owned()
     });
-    let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).collect();
+    let notes: Vec<String> =
+        class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).chain(told).collect();
     let hand = Hand { cwd, book: world.book, env: world.env };
     for typed in by_hand {
         let resource = hand.resource(typed, namer)?;

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::World;
+use super::archive;
 use super::below::{Look, Looked, below};
 use super::content::{self, Content};
 use crate::rules::{Sending, Sent, put_whole};
@@ -14,9 +15,40 @@ use crate::terms::percent_encode;
 /// Commands of sftp by which the file of their last word is written over there (sftp(1)).
 const PUTS: [&[u8]; 8] = [b"put", b"mput", b"reput", b"rename", b"rm", b"ln", b"symlink", b"copy"];
 
-/// How it was found, one sentence for `explain`; none where the rule does not count.
-pub(super) fn counts(sending: &Sending, world: &World<'_>) -> Option<String> {
-    sending.sent.iter().find_map(|sent| of(sent, sending, world))
+/// How a rule stands to what is sent.
+pub(super) enum Counts {
+    /// It counts; how that was found, one sentence for `explain`.
+    Because(String),
+    /// It does not.
+    Nothing,
+    /// Nobody here sees what is sent; one sentence.
+    Told(String),
+}
+
+/// Whether the rule counts.
+pub(super) fn counts(sending: &Sending, world: &World<'_>) -> Counts {
+    let because = sending.sent.iter().find_map(|sent| of(sent, sending, world));
+    let hidden = || sending.sent.iter().any(|sent| is_hidden(sent, sending));
+    match because {
+        Some(because) => Counts::Because(because),
+        None if hidden() => {
+            Counts::Told("what is unpacked there nobody here sees, and a .env in it is not held".to_owned())
+        }
+        None => Counts::Nothing,
+    }
+}
+
+/// An archive that stands elsewhere, and goes where the rule is about something.
+fn is_hidden(sent: &Sent, sending: &Sending) -> bool {
+    match sent {
+        Sent::Archive(it) if it.archive.is_none() => {
+            let may_be = |member: &Path| it.lands(member).is_some_and(|path| sending.is_about(path.as_os_str()));
+            let named = it.members.iter().any(|member| may_be(member) || member.extension().is_none());
+            let all = || it.members.is_empty() && sending.may_be_below(&it.place, &it.without).is_some();
+            named || all()
+        }
+        _ => false,
+    }
 }
 
 fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
@@ -24,7 +56,8 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
     match sent {
         Sent::Directory { path, place, follow, without } => {
             if !path.is_dir() {
-                return None;
+                let is_it = path.is_file() && sending.is_about(place.as_os_str());
+                return is_it.then(|| format!("{} goes there", shown(path)));
             }
             let skip = |relative: &Path| without.iter().any(|pattern| pattern.fits(relative));
             let look = Look { follow: *follow, skip: &skip, is_late: &world.is_late };
@@ -64,7 +97,21 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
             Content::Missing | Content::Unseen => unseen("the file with its commands"),
         },
         Sent::Others { place, kept } => {
-            sending.may_be_below(place, kept).then(|| "what stands there may be taken away".to_owned())
+            let name = sending.may_be_below(place, kept)?;
+            Some(format!("a {name} that stands there may be taken away, unless --exclude keeps it"))
+        }
+        Sent::Archive(it) => {
+            let mut name = None;
+            let mut is_it = |member: &Path| {
+                let is_it = it.lands(member).is_some_and(|path| sending.is_about(path.as_os_str()));
+                name = name.take().or_else(|| is_it.then(|| shown(member)));
+                is_it
+            };
+            match archive::members(it.archive.as_ref()?, &world.is_late, &mut is_it) {
+                Looked::Found => Some(format!("{} is in its archive", name.unwrap_or_default())),
+                Looked::Nothing => None,
+                Looked::Unfinished => unseen("the archive that goes there"),
+            }
         }
         Sent::Unseen => unseen("what goes there"),
     }

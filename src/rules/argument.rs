@@ -2,13 +2,29 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 #[cfg(not(unix))]
 use std::path::Component;
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
 use super::step::LONGEST_PATH;
+
+/// The words, if one is longer than Linux hands to any program (`MAX_ARG_STRLEN`, 128 KiB with the zero byte at its end): that
+/// one is cut right behind, so that it still is one of these.
+#[cfg(target_os = "linux")]
+pub(super) fn cut(words: &[OsString]) -> Option<Vec<OsString>> {
+    use std::os::unix::ffi::OsStrExt as _;
+    const LONGEST: usize = crate::shell::LONGEST + 1;
+    let shortened = |word: &OsString| OsStr::from_bytes(&word.as_bytes()[..word.len().min(LONGEST)]).to_owned();
+    words.iter().any(|word| word.len() > LONGEST).then(|| words.iter().map(shortened).collect())
+}
+
+/// Other systems have no limit for one word.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn cut(_words: &[OsString]) -> Option<Vec<OsString>> {
+    None
+}
 
 /// What follows the first `from` bytes. `from` is a place right behind an ASCII character.
 #[cfg(unix)]
@@ -48,7 +64,7 @@ pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
     if path.is_empty() {
         path.push(b'/');
     }
-    std::ffi::OsString::from_vec(path).into()
+    OsString::from_vec(path).into()
 }
 
 /// What stands between the slashes, where anything does.
@@ -177,6 +193,16 @@ mod tests {
         assert!((LONGEST_PATH + 1..LONGEST_PATH + 8).contains(&long(&huge)), "too long still");
         assert_eq!(cleaned(Path::new("/w"), OsStr::new(&format!("{huge}/../f"))).as_os_str(), "/w/f");
         assert_eq!(cleaned(Path::new("/w"), OsStr::new(&format!("{}f", "/".repeat(1 << 20)))).as_os_str(), "/f");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_word_that_no_system_hands_to_a_program_is_cut_and_stays_one() {
+        const LONGEST: usize = 128 * 1024;
+        let words = |length: usize| [OsString::from("a"), OsString::from("x".repeat(length))];
+        assert_eq!(cut(&words(LONGEST + 1)), None);
+        let shortened = cut(&words(1 << 20)).expect("it is cut");
+        assert_eq!(shortened.iter().map(|word| word.len()).collect::<Vec<_>>(), [1, LONGEST + 1]);
     }
 
     #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Policy};
+use super::{Claim, Policy, Unpacked};
 
 /// What is classified.
 #[derive(Clone, Copy)]
@@ -45,6 +45,10 @@ pub struct Classification {
     pub writes: Vec<Write>,
     /// What it removes or moves with everything in it, where that is a directory.
     pub trees: Vec<Tree>,
+    /// Archives that it unpacks onto this machine.
+    pub unpacked: Vec<Unpacked>,
+    /// What may be files that a program is told which only run time knows.
+    pub open: Vec<Named>,
     /// What is to be held besides files.
     pub claims: Vec<Claim>,
     /// Its commands, where there are zones to look at them.
@@ -86,6 +90,16 @@ pub struct Tree {
 impl std::fmt::Debug for Tree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tree").field("beyond", &self.beyond).finish_non_exhaustive()
+    }
+}
+
+/// What may be a file. Any word may be taken for one: what it is called is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Named(pub PathBuf);
+
+impl std::fmt::Debug for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Named")
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) use self::fits::behind;
 
 use self::claim::claim;
 use self::files::{of_files, of_sops};
-use self::fits::may_match;
+use self::fits::{has_unseen, may_match};
 use self::untrusted::{Cleared, Untrusted};
 use self::workflow::Spellings;
 use super::book::{Author, Book, Rule};
@@ -21,7 +21,7 @@ use super::grammar;
 use super::policy::Policy;
 use super::step::Step;
 use super::wanted::{Claim, Filling};
-use super::{Command, Decrypted, Tree, Write, sops};
+use super::{Command, Decrypted, Tree, Unpacked, Write, sops};
 
 /// What one command wants.
 #[derive(Debug, Default)]
@@ -50,6 +50,8 @@ pub(super) struct Wants {
     pub(super) elsewhere: bool,
     /// What it takes whole.
     pub(super) trees: Vec<Tree>,
+    /// Archives that it unpacks here.
+    pub(super) unpacked: Vec<Unpacked>,
     /// What it decrypts.
     pub(super) decrypted: Vec<Decrypted>,
     /// A rule decided, and the name is one that only run time knows.
@@ -109,6 +111,12 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         }
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
+        if has_unseen(rule, step, &line, (book, command)) {
+            wants.notes.push(format!(
+                "what {} is told cannot be looked at here, and a secret in it is not held",
+                step.shown()
+            ));
+        }
         let Some(caught) = workflow.fits(rule, step, &line, &wants.touched, (book, command)) else {
             wants.unnamed |= may_match(rule, step, &line, (book, command));
             continue;

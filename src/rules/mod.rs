@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod apart;
+mod archive;
 mod argument;
 pub mod book;
 mod by_hand;
@@ -16,6 +17,8 @@ mod followed;
 mod golang;
 mod grammar;
 mod host;
+mod manifest;
+mod open;
 mod piped;
 mod plain;
 mod policy;
@@ -38,9 +41,12 @@ mod zones;
 
 pub use crate::shell::Sourced;
 pub use apart::{Part, apart};
+pub use archive::Unpacked;
 pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
 pub use by_hand::by_hand;
-pub use change::{Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Stdout, Told, Tree, Via, Write};
+pub use change::{
+    Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Named, Stdout, Told, Tree, Via, Write,
+};
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use reads::is_device;
 pub use sent::{Pattern, Sending, Sent, put_whole};
@@ -65,8 +71,13 @@ pub fn succeeded(rule: Option<&str>, status: i32) -> bool {
 }
 
 /// What a command would write, by the rules of the book. A program that no rule knows writes nothing that is shared.
+///
+/// Of a word that no system hands to a program no more is read than shows that it is one: whoever asks with a mebibyte waits
+/// no longer than for the longest word that can be run.
 #[must_use]
 pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
+    let cut = argument::cut(command.args);
+    let command = &Command { args: cut.as_deref().unwrap_or(command.args), ..*command };
     plain::read(command, book).unwrap_or_else(|| by_tables(command, book))
 }
 
@@ -80,6 +91,8 @@ fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
         one(on_engine.as_ref().unwrap_or(step), book, command, &mut paths, &mut class);
     }
     class.known |= unfolded.steps.iter().all(|step| book.launches(step.name()));
+    let open = open::told(&unfolded.steps, book, command, &class);
+    class.notes.extend(open);
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
@@ -157,6 +170,11 @@ fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut 
     class.notes.extend(wants.notes);
     class.decrypted.extend(wants.decrypted);
     class.trees.extend(wants.trees);
+    class.unpacked.extend(wants.unpacked);
+    if step.is_open() && step.host.is_none() && !step.inside {
+        let words = step.args.iter().filter(|word| word.len() <= step::LONGEST_PATH && is_known(word));
+        class.open.extend(words.map(|word| step.path(word)).filter(|path| is_known(path.as_os_str())).map(Named));
+    }
     // Of files the plan says which are shared at all.
     class.remote |= !wants.claims.is_empty() && (step.escapes || step.host.is_some() || wants.elsewhere);
     class.writes.extend(wants.writes.into_iter().filter(|write| paths.insert(write.path.clone())));

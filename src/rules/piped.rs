@@ -17,6 +17,12 @@ pub(super) enum Said {
     },
     /// What these files hold; `-` is what goes in.
     Files(Vec<OsString>),
+    /// What these SOPS files hold, decrypted: their keys are the same.
+    Decrypted(Vec<OsString>),
+    /// The bytes that go in, or those of these files, made small, made large again, or counted on the way.
+    Through(Vec<OsString>),
+    /// An archive, as these words of tar make it.
+    Packed,
     /// What goes in.
     Input,
     /// Its directory.
@@ -49,6 +55,13 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
         "kubectl" | "oc" if args.iter().any(|word| word == "secret") => {
             Said::Text { text: text(&args.iter().collect::<Vec<_>>()).0, exact: false }
         }
+        "sops" if args.iter().any(|word| ["-d", "--decrypt", "decrypt"].iter().any(|it| word == it)) => {
+            let mut files = args.iter().filter(|word| !is_option(word) && *word != "decrypt");
+            Said::Decrypted(files.next_back().cloned().into_iter().collect())
+        }
+        "gzip" | "gunzip" | "zcat" | "pigz" | "unpigz" | "zstd" | "zstdcat" | "xz" | "xzcat" | "bzip2" | "bzcat"
+        | "lz4" | "pv" => Said::Through(args.iter().filter(|word| !is_option(word)).cloned().collect()),
+        "tar" | "gtar" | "bsdtar" => Said::Packed,
         // Where a program lies: it is called as it is named.
         "which" | "command" | "type" if asked_for(name, args).is_some() => {
             let program = asked_for(name, args).map(|program| program.as_encoded_bytes());
@@ -177,7 +190,7 @@ mod tests {
             ("pwd", &[], Said::Directory),
             ("cd", &["x"], Said::Nothing),
             ("find", &["x", "-name", "*.env", "-print0"], text("\u{1a}/*.env\0", false)),
-            ("gunzip", &["-c", "x.gz"], Said::Unknown),
+            ("gunzip", &["-c", "x.gz"], Said::Through(vec!["x.gz".into()])),
             ("", &[], Said::Unknown),
         ];
         for (name, args, expected) in table {

@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::archive::Packed;
+
 /// What commands print, as far as the line says it.
-#[derive(Default, Clone)]
+#[derive(Clone)]
 pub(super) struct Printed {
     /// Texts.
     pub(super) text: Option<Rc<[u8]>>,
@@ -13,8 +15,16 @@ pub(super) struct Printed {
     pub(super) files: Vec<PathBuf>,
     /// And more.
     pub(super) hidden: bool,
+    /// An archive of these.
+    pub(super) packed: Rc<[Packed]>,
     /// It is the text alone, to the letter.
     pub(super) exact: bool,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Self { text: None, files: Vec::new(), hidden: false, packed: Rc::new([]), exact: false }
+    }
 }
 
 impl Printed {
@@ -35,6 +45,9 @@ impl Printed {
         };
         self.files.extend(other.files.iter().cloned());
         self.hidden |= other.hidden;
+        if !other.packed.is_empty() {
+            self.packed = self.packed.iter().chain(other.packed.iter()).cloned().collect();
+        }
     }
 
     /// Whether nothing is printed at all.

@@ -48,8 +48,8 @@ pub(super) fn steps<'s>(
     let placed = script.commands.iter().flat_map(in_each_place);
     let steps = placed.flat_map(|simple| {
         let simple = simple.as_ref();
-        let Printed { text: input, files: input_from, hidden: input_hidden, .. } = reader.input(simple);
-        let step = Step { input, input_from, input_hidden, ..reader.step(simple, Unset::Unknown) };
+        let Printed { text: input, files: input_from, hidden: input_hidden, packed, .. } = reader.input(simple);
+        let step = Step { input, input_from, input_hidden, packed, ..reader.step(simple, Unset::Unknown) };
         let without = reader.may_lack_words(simple).then(|| {
             let words = reader.step(simple, Unset::Nothing);
             Step { name: words.name, called: words.called, args: words.args, ..step.clone() }

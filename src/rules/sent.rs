@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::archive::Unpacked;
 use super::book::{Glob, Rule};
 
 /// Something of this machine by which files are written on another.
@@ -42,6 +43,8 @@ pub enum Sent {
         /// What stays, as rsync's `--exclude` and its `protect` have it.
         kept: Vec<Pattern>,
     },
+    /// What is unpacked there.
+    Archive(Unpacked),
     /// What nobody here can look at.
     Unseen,
 }
@@ -54,6 +57,7 @@ impl std::fmt::Debug for Sent {
             Self::List { .. } => "List",
             Self::Commands { .. } => "Commands",
             Self::Others { .. } => "Others",
+            Self::Archive(_) => "Archive",
             Self::Unseen => "Unseen",
         })
     }
@@ -89,23 +93,27 @@ impl Pattern {
     }
 }
 
-/// The directories that commands of sftp put there whole (`put -r DIR`, sftp(1)).
+/// The directories that commands of sftp put there whole (`put -r DIR`, sftp(1)); `lcd` goes on from this one.
 #[must_use]
 pub fn put_whole(commands: &[u8], directory: &Path) -> Vec<Sent> {
-    let lines = commands.split(|byte| b"\n;".contains(byte));
-    let words = lines.map(|line| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect());
-    let puts = words.filter(|words: &Vec<&[u8]>| {
-        let command = words.first().map(|first| first.trim_ascii_start()).unwrap_or_default();
-        let is_put = [&b"put"[..], b"mput", b"reput"].iter().any(|put| command.ends_with(put));
-        is_put && words.iter().any(|word| word.starts_with(b"-") && word.contains(&b'r'))
-    });
-    puts.filter_map(|words| {
-        let source = words.iter().skip(1).find(|word| !word.starts_with(b"-"))?;
-        let source = String::from_utf8_lossy(source).replace(['"', '\''], "");
-        let name = Path::new(&source).file_name().unwrap_or_default().to_owned();
-        Some(Sent::Directory { path: directory.join(&source), place: name.into(), follow: true, without: Vec::new() })
-    })
-    .collect()
+    let mut directory = directory.to_owned();
+    let mut sent = Vec::new();
+    for line in commands.split(|byte| b"\n;".contains(byte)) {
+        let line = String::from_utf8_lossy(line).replace(['"', '\''], "");
+        let mut words = line.split_whitespace();
+        let command = words.next().unwrap_or_default().trim_start_matches(['-', '@']);
+        let (options, files): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
+        match (command, files.first()) {
+            ("lcd", Some(to)) => directory.push(to),
+            ("put" | "mput" | "reput", Some(source)) if options.iter().any(|option| option.contains('r')) => {
+                let path = directory.join(source);
+                let place = Path::new(source).file_name().unwrap_or_default().into();
+                sent.push(Sent::Directory { path, place, follow: true, without: Vec::new() });
+            }
+            _ => {}
+        }
+    }
+    sent
 }
 
 /// What is sent, and which of it a rule is about.
@@ -132,17 +140,16 @@ impl Sending {
         fits(&self.names) && !fits(&self.unless)
     }
 
-    /// Whether what it is about may be there below `place` and is none of these: by the names that the rule says to the
-    /// letter. One that says none may be about any.
+    /// What it is about that may be there below `place` and is none of these, as the rule writes it: each of its names is
+    /// presumed to be there. Of names that have no example any may be.
     #[must_use]
-    pub fn may_be_below(&self, place: &Path, kept: &[Pattern]) -> bool {
-        let mut literal = self.names.iter().filter_map(Glob::literal).peekable();
-        if literal.peek().is_none() {
-            return true;
-        }
-        literal.any(|name| {
-            self.is_about(place.join(name).as_os_str()) && !kept.iter().any(|pattern| pattern.fits(Path::new(name)))
-        })
+    pub fn may_be_below(&self, place: &Path, kept: &[Pattern]) -> Option<&str> {
+        let is_kept = |name: &str| kept.iter().any(|pattern| pattern.fits(Path::new(name)));
+        let may_be = |glob: &&Glob| match glob.example() {
+            Some(name) => self.is_about(place.join(&name).as_os_str()) && !is_kept(&name),
+            None => true,
+        };
+        self.names.iter().find(may_be).map(Glob::as_str)
     }
 }
 
@@ -151,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_rule_names_to_the_letter_may_be_there_unless_it_is_kept() {
+    fn each_name_of_a_rule_may_be_there_unless_it_is_kept() {
         let about = |names: &[&str]| Sending {
             sent: Vec::new(),
             names: names.iter().map(|&name| Glob::from(name.to_owned())).collect(),
@@ -160,18 +167,22 @@ mod tests {
         let env = about(&[".env", ".env.*", "*.env"]);
         let pattern = |text: &str| Pattern::new(OsStr::new(text)).expect(text);
         for (place, kept, expected) in [
-            ("/opt/app", None, true),
-            ("/opt/app", Some(".env"), false),
-            ("/opt/app", Some(".env*"), false),
-            ("/opt/app", Some("/.env"), false),
-            ("/opt/app", Some("conf/.env"), true),
-            ("/opt/app", Some("*.log"), true),
-            ("/tmp", None, false),
+            ("/opt/app", &[][..], Some(".env")),
+            ("/opt/app", &[".env"], Some(".env.*")),
+            ("/opt/app", &[".env*"], Some("*.env")),
+            ("/opt/app", &[".env*", "*.env"], None),
+            ("/opt/app", &["*.env*"], None),
+            ("/opt/app", &[".env", ".env.production", "prod.env"], Some(".env.*")),
+            ("/opt/app", &["/.env"], Some(".env.*")),
+            ("/opt/app", &["conf/*.env*"], Some(".env")),
+            ("/opt/app", &["*.log"], Some(".env")),
+            ("/tmp", &[], None),
         ] {
-            let kept: Vec<Pattern> = kept.into_iter().map(pattern).collect();
+            let kept: Vec<Pattern> = kept.iter().map(|text| pattern(text)).collect();
             assert_eq!(env.may_be_below(Path::new(place), &kept), expected, "{place} {kept:?}");
         }
-        assert!(about(&["*.conf"]).may_be_below(Path::new("/tmp"), &[pattern(".env")]));
+        let conf = about(&["*.conf", "x[0-9]"]);
+        assert_eq!(conf.may_be_below(Path::new("/tmp"), &[pattern("*.conf")]), Some("x[0-9]"));
     }
 
     #[test]

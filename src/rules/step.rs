@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::Command;
+use super::archive::Packed;
 use super::printed::Printed;
 use super::sent::Sent;
 use super::set::{Said, Set};
@@ -63,6 +64,8 @@ pub(super) struct Step<'a> {
     pub(super) input_from: Vec<PathBuf>,
     /// More comes in by standard input than these two say.
     pub(super) input_hidden: bool,
+    /// Files of this machine that come in by standard input as an archive which the line makes.
+    pub(super) packed: Rc<[Packed]>,
     /// What its words hold, or lead to, that other commands of the line print.
     pub(super) within: Rc<Printed>,
     /// Files that the line itself makes.
@@ -128,6 +131,7 @@ impl<'a> Step<'a> {
             input: None,
             input_from: vec![STDIN.into()],
             input_hidden: false,
+            packed: Rc::new([]),
             within: Rc::default(),
             made: Rc::default(),
             found: false,

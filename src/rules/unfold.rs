@@ -4,6 +4,7 @@
 mod each;
 mod elsewhere;
 mod launched;
+mod sftp;
 mod shells;
 
 use std::ffi::OsString;
@@ -14,8 +15,9 @@ pub(super) use self::elsewhere::there;
 use self::launched::inside;
 use super::book::Book;
 use super::script;
-use super::step::{Caller, Step};
+use super::step::{Caller, Step, is_known};
 use super::words::Words;
+use crate::shell::Sourced;
 
 /// Nobody puts more of them one into the other.
 const DEEPEST: usize = 16;
@@ -53,6 +55,12 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         // What it prints over there is none of its own files, and may be a `.env` all the same.
         found.steps.push(Step { name: OsString::new(), args: Words::default(), ..step.clone() });
     }
+    let step = if step.host.is_some() && !step.inside {
+        let sent = step.sent.iter().cloned().chain(super::archive::sent(&step)).collect();
+        Step { sent, ..step }
+    } else {
+        step
+    };
     let inner = if super::sops::is_sops(&step.name) {
         // `sops exec-env FILE 'COMMAND'`: it runs by itself, with what the file says in its environment.
         let script = super::sops::started(&step.args, env);
@@ -76,6 +84,16 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
     match inner {
         Inner::Nothing | Inner::Both(..) => {}
         Inner::Unread => found.incomplete = true,
+        Inner::Fed(around) => match handed(&around, book) {
+            Some(text) => {
+                let around = Step { input_from: Vec::new(), ..*around };
+                let read = script::steps(&text, &[], &around, (book, env));
+                read.steps.into_iter().for_each(&mut below);
+                found.incomplete |= !read.complete;
+                found.unread |= read.unread;
+            }
+            None => found.incomplete = true,
+        },
         Inner::Command(step) => below(*step),
         Inner::Commands(steps) => steps.into_iter().for_each(below),
         Inner::Script(text, parameters, around) => {
@@ -101,6 +119,23 @@ enum Inner<'a> {
     Both(Vec<Step<'a>>, Box<Self>),
     /// A script that the line does not show.
     Unread,
+    /// What comes in by the standard input of this, as a script.
+    Fed(Box<Step<'a>>),
+}
+
+/// What files of this machine hold that are handed to a shell (`ssh HOST bash -s <deploy.sh`); none where a part of it comes
+/// from somewhere else, or nobody can look.
+fn handed(step: &Step<'_>, book: &Book) -> Option<Vec<u8>> {
+    let files =
+        Some(&step.input_from).filter(|files| !files.is_empty() && !step.input_hidden && step.input.is_none())?;
+    let mut text = Vec::new();
+    for file in files {
+        match Some(file).filter(|file| is_known(file.as_os_str())).map(|file| book.sourced(file))? {
+            Sourced::Text(more) => text.extend([more.as_slice(), b"\n"].concat()),
+            Sourced::Missing | Sourced::Unseen => return None,
+        }
+    }
+    Some(text)
 }
 
 /// A script as it is found; nothing of it is copied.

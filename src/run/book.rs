@@ -16,7 +16,7 @@ use crate::plan;
 use crate::report;
 use crate::terms::{Resource, ResourceName};
 
-use super::{Context, NoSetting, env_of, globbed, hosts, settings, sourced, workflows};
+use super::{Context, NoSetting, env_of, globbed, hosts, manifests, settings, sourced, workflows};
 
 /// What the command line would change, with the rules that said so. Settings that cannot be followed stop what holds
 /// something by the built-in rules or by hand, and nothing else; but what passes because no built-in rule decides is told of them,
@@ -124,6 +124,7 @@ fn looking(book: Book, context: &Context) -> Book {
     book.asking_for_workflows(workflows::asked(context))
         .asking_for_sources(sourced::asked())
         .asking_for_names(globbed::asked())
+        .asking_for_manifests(manifests::asked())
 }
 
 /// The tables of all files in one, the strongest first.

@@ -27,6 +27,7 @@ mod known;
 mod later;
 mod litter;
 mod loose;
+mod manifests;
 mod on_lost;
 mod opened;
 mod options;

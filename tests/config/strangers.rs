@@ -67,6 +67,41 @@ fn no_rule_of_a_repository_carries_a_word_of_the_line_into_a_name() {
     assert_eq!(answer(&stage)["resources"], serde_json::json!(["x:hunter2"]));
 }
 
+/// Whether such a rule holds its name shows one bit of what stands in the line: hundreds of them would spell a word.
+#[test]
+fn no_file_of_a_repository_spells_a_word_by_what_its_rules_fit() {
+    let stage = Stage::new();
+    let held = |stage: &Stage| {
+        let answer: serde_json::Value =
+            json(stage.locked(1).args(["explain", "--json", "--", "expr", SECRET, "--token=hunter2"]));
+        answer["resources"].as_array().expect("resources").len()
+    };
+    let rules = |key: &str| -> String {
+        let rule =
+            |number| format!("[[rule]]\nname = \"y{number}\"\nprogram = \"expr\"\n{key}\nresource = \"x:{number}\"\n");
+        (0..40).map(rule).collect()
+    };
+    let looks = [
+        "match = ['^.{3}t']",
+        "args = [\"h*\"]",
+        "text = ['2$']",
+        "option = [\"--token=h*\"]",
+        "unless_first = [\"a*\"]",
+    ];
+    for key in looks {
+        repository(&stage, &rules(key));
+        assert_eq!(held(&stage), 16, "{key}");
+    }
+    let zone = |number| format!("[[zone]]\nname = \"Z{number}\"\ncommands = [\"expr h*\"]\n");
+    repository(&stage, &(0..40).map(zone).collect::<String>());
+    assert_eq!(held(&stage), 16, "zones by command lines");
+    repository(&stage, &rules("on = \"anywhere\""));
+    assert_eq!(held(&stage), 40, "what looks into nothing shows nothing");
+    repository(&stage, &rules(looks[0]));
+    silent(&mut config(&stage, &["trust"]));
+    assert_eq!(held(&stage), 40, "somebody vouches for them");
+}
+
 /// What a built-in rule names on this very line is no news to anybody.
 #[test]
 fn a_rule_of_a_repository_has_fixed_names_and_those_that_are_named_anyway() {

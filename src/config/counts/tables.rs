@@ -34,6 +34,10 @@ const TERMS: [&str; 18] = [
 /// Keys that say which programs, or what is written where, a `[[rule]]` is about.
 const NARROW: [&str; 3] = ["program", "remote", "writes"];
 
+/// So many tables of files that nobody has vouched for look into words, values and texts. Whether such a rule holds its
+/// name shows one bit of what stands in the line; with hundreds of them a file would spell a token.
+const MOST_SPELLING: usize = 16;
+
 pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below: usize, built_in: &BuiltIn<'_>) {
     let adds_only = reading.standing == Standing::Untrusted;
     let from = reading.file.source(head.line);
@@ -52,6 +56,14 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
         }
         if head.asks_alone() {
             counted.ignored.push(ignored(None, "it holds nothing, and would only refuse"));
+            return;
+        }
+        let spelling = counted.tables.iter().filter(|table| table.adds_only && table.head.spells).count();
+        if head.spells && spelling >= MOST_SPELLING {
+            counted.ignored.push(ignored(
+                None,
+                "sixteen tables of untrusted files look into words already; more could spell them",
+            ));
             return;
         }
         without = TERMS.into_iter().filter(|term| head.sets.iter().any(|set| set == term)).collect();

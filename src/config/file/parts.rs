@@ -59,10 +59,21 @@ pub(super) fn heads(lines: &Lines, written: &Written) -> Vec<Head> {
                     .flat_map(texts_of)
                     .collect(),
                 commands: table.get_ref().get("commands").map_or_else(Vec::new, texts_of),
+                spells: spells(table.get_ref()),
             }
         }));
     }
     heads
+}
+
+/// Keys by which a `[[rule]]` or a `[[zone]]` looks into words, values and texts.
+const SPELLS: [&str; 9] =
+    ["args", "commands", "content", "manifests", "match", "remote", "sql", "text", "unless_first"];
+
+/// Whether it looks into them: by such a key, or by a glob for the value of an option or a variable.
+fn spells(table: &toml::Table) -> bool {
+    let globs = ["option", "unless", "env"].iter().filter_map(|key| table.get(*key)).flat_map(texts_of);
+    SPELLS.iter().any(|key| table.contains_key(*key)) || globs.into_iter().any(|text| text.contains('='))
 }
 
 /// One text, or a list of them.

@@ -20,6 +20,10 @@ pub type NameAsker = Box<dyn Fn(&Path, &[u8]) -> Option<Vec<Vec<u8>>>>;
 /// Answers what stands in a file that a script reads in.
 pub type SourceAsker = Box<dyn Fn(&Path) -> Sourced>;
 
+/// Answers what stands in a file, or in the manifests of a directory (`true`: and of those below it); none where nobody can
+/// say, and nothing where there is nothing.
+pub type ManifestAsker = Box<dyn Fn(&Path, bool) -> Option<Vec<Vec<u8>>>>;
+
 /// Who is asked, if there is anybody.
 pub(super) struct Ask<T>(pub(super) Option<T>);
 

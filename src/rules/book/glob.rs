@@ -56,11 +56,13 @@ impl Glob {
         &self.0
     }
 
-    /// The one text that fits it; none where it has a sign that stands for others.
+    /// A name that fits it, of those that nobody else would come upon where it has stars: `.env.x0` for `.env.*`. None
+    /// where it has other signs.
     #[must_use]
-    pub fn literal(&self) -> Option<&str> {
-        let is_sign = |sign: char| matches!(sign, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!');
-        Some(&*self.0).filter(|text| !text.contains(is_sign))
+    pub fn example(&self) -> Option<String> {
+        let is_sign = |sign: char| matches!(sign, '?' | '[' | ']' | '{' | '}' | '\\' | '!');
+        let starred = || self.0.replace("**/", "").replace("**", "*").replace('*', "x0");
+        (!self.0.contains(is_sign)).then(starred)
     }
 
     /// Whether the whole of it fits.

@@ -34,7 +34,7 @@ use asked::Ask;
 
 pub(super) use built_in::Verbs;
 
-pub use asked::{HostAsker, NameAsker, SourceAsker, WorkflowAsker};
+pub use asked::{HostAsker, ManifestAsker, NameAsker, SourceAsker, WorkflowAsker};
 pub use expression::Expression;
 pub use fault::{Fault, Sound};
 pub use glob::Glob;
@@ -42,7 +42,7 @@ pub use launcher::Launcher;
 pub use paths::Paths;
 pub use program::Program;
 pub use rotation::Rotation;
-pub use rule::{Author, Place, Rule};
+pub use rule::{Author, Place, Rule, Templates};
 pub use safe::Safe;
 pub use span::Span;
 pub use sql::SqlTeller;
@@ -63,6 +63,7 @@ pub struct Book {
     workflows: Ask<WorkflowAsker>,
     sources: Ask<SourceAsker>,
     names: Ask<NameAsker>,
+    manifests: Ask<ManifestAsker>,
     built_in: [OnceCell<Tables>; built_in::DIVISIONS.len()],
 }
 
@@ -111,6 +112,17 @@ impl Book {
     #[must_use]
     pub fn asking_for_names(self, ask: NameAsker) -> Self {
         Self { names: Ask(Some(ask)), ..self }
+    }
+
+    /// With somebody who is asked what stands in manifests.
+    #[must_use]
+    pub fn asking_for_manifests(self, ask: ManifestAsker) -> Self {
+        Self { manifests: Ask(Some(ask)), ..self }
+    }
+
+    /// What stands in the manifests of this machine there; none where nobody can say.
+    pub(super) fn manifests(&self, path: &Path, recursive: bool) -> Option<Vec<Vec<u8>>> {
+        self.manifests.0.as_ref().and_then(|ask| ask(path, recursive))
     }
 
     /// The files of this machine that a pattern stands for; none where nobody can say.

@@ -44,6 +44,10 @@ pub struct Rule {
     /// The same for the SQL that it is told, without comments and texts in quotes.
     #[serde(default)]
     pub sql: Vec<Expression>,
+    /// Where manifests of Kubernetes are named (`{-f}`; `{-k}` names a kustomization): they have a secret, whose name `{secret}`
+    /// is.
+    #[serde(default)]
+    pub manifests: Templates,
     /// Variables that are set: `NAME`, or `NAME=GLOB`.
     #[serde(default)]
     pub env: Several,
@@ -143,6 +147,12 @@ impl Templates {
     /// Those of them that are good.
     pub(in crate::rules) fn only(&self, is_good: impl Fn(&Template) -> bool) -> Self {
         Self(self.0.iter().filter(|template| is_good(template)).cloned().collect())
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Each of them.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Wants;
 use super::fits::{behind, given};
+use crate::rules::archive;
 use crate::rules::book::Book;
 use crate::rules::find::may_be_shared;
 use crate::rules::grammar::Line;
@@ -119,6 +120,9 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
             }
             opened.push(Opened::put(place.to_owned(), source.copied()));
         }
+    }
+    if step.host.is_none() {
+        wants.unpacked = archive::unpacked(step);
     }
     opened.retain(|file| !file.name.is_empty());
     if step.host.is_some() {

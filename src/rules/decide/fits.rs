@@ -6,11 +6,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::rules::Command;
-use crate::rules::book::{Book, Expression, Place, Rule, Several};
+use crate::rules::book::{Book, Expression, Place, Rule, Several, Templates};
 use crate::rules::grammar::Line;
+use crate::rules::manifest::{Secrets, secrets};
 use crate::rules::sql::bare_sql;
-use crate::rules::step::{Step, UNKNOWN};
+use crate::rules::step::{STDIN, Step, UNKNOWN, is_known};
+use crate::rules::wanted::Filling;
 use crate::rules::zones::told;
+use crate::shell::Sourced;
 
 /// The line behind one of the sub-commands, where there are some to be behind.
 pub(in crate::rules) fn behind<'l, 'a>(wanted: Option<&Several>, line: &'l Line<'a>) -> Option<Cow<'l, Line<'a>>> {
@@ -88,8 +91,8 @@ pub(super) fn fits(
         && given(&rule.option, line)
         && !any_given(&rule.unless, line)
         && !excused()
-        && on_line()
         && operands()
+        && on_line()
         && written()
         && set();
     if !fits {
@@ -102,14 +105,51 @@ pub(super) fn fits(
         // What may be a value fits, and names nothing.
         groups = caught(&rule.matches, &sure, LONGEST_NAME).unwrap_or_default();
     }
+    let handed = if rule.text.is_empty() { Vec::new() } else { read(&step.input_from, book) };
     let values = line.all_values().map(OsStr::as_encoded_bytes);
-    let texts: Vec<&[u8]> = operands.into_iter().chain(values).chain(step.input.as_deref()).collect();
+    let said = operands.into_iter().chain(values).chain(step.input.as_deref());
+    let texts: Vec<&[u8]> = said.chain(handed.iter().map(Vec::as_slice)).collect();
     groups.extend(caught(&rule.text, &texts, usize::MAX)?);
+    if !rule.manifests.is_empty() {
+        let secrets = in_manifests(rule, step, line, book, command);
+        if !secrets.are_there() {
+            return None;
+        }
+        groups.extend(secrets.names.into_iter().map(|name| ("secret".to_owned(), OsString::from(name))));
+    }
     if !rule.sql.is_empty() {
-        let bare: Vec<Vec<u8>> = told(step, line, book, command).texts.iter().map(|text| bare_sql(text)).collect();
+        let told = told(step, line, book, command);
+        let here = step.host.is_none() && !step.inside;
+        let files = told.files.iter().filter(|_| here).chain(&told.input).cloned().collect::<Vec<_>>();
+        let bare: Vec<Vec<u8>> = told.texts.iter().chain(&read(&files, book)).map(|text| bare_sql(text)).collect();
         groups.extend(caught(&rule.sql, &bare.iter().map(Vec::as_slice).collect::<Vec<_>>(), usize::MAX)?);
     }
     Some(groups)
+}
+
+/// So many files that a line names are read.
+const MOST_FILES: usize = 16;
+
+/// What stands in files of this machine, as far as they can be looked at.
+fn read(files: &[PathBuf], book: &Book) -> Vec<Vec<u8>> {
+    let known = files.iter().filter(|file| is_known(file.as_os_str()) && file.as_os_str() != STDIN).take(MOST_FILES);
+    let texts = known.filter_map(|file| match book.sourced(file) {
+        Sourced::Text(text) => Some(text),
+        Sourced::Missing | Sourced::Unseen => None,
+    });
+    texts.collect()
+}
+
+fn in_manifests(rule: &Rule, step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Secrets {
+    secrets(rule.manifests.iter(), &Filling { step, line, caught: &[], env: command.env }, book)
+}
+
+/// Whether the rule looks for secrets in manifests of which a part could not be looked at.
+pub(super) fn has_unseen(rule: &Rule, step: &Step<'_>, line: &Line<'_>, around: Around<'_>) -> bool {
+    let without = || Rule { manifests: Templates::default(), ..rule.clone() };
+    !rule.manifests.is_empty()
+        && in_manifests(rule, step, line, around.0, around.1).unseen
+        && fits(&without(), step, line, &[], around).is_some()
 }
 
 /// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).

@@ -18,6 +18,8 @@ pub(super) struct Spellings {
     named: Option<Named>,
     /// The workflows that it may be. One where the files at hand say which; of a number all that they have.
     candidates: Vec<Candidate>,
+    /// It is gh, which asks for what the line does not name.
+    asks: bool,
 }
 
 /// A workflow.
@@ -31,7 +33,8 @@ struct Candidate {
 impl Spellings {
     /// Those of this line. Of other programs there are none.
     pub(super) fn of(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Self {
-        let Some(named) = (step.name() == "gh").then(|| Named::read(line)).flatten() else { return Self::default() };
+        let asks = step.name() == "gh";
+        let Some(named) = asks.then(|| Named::read(line)).flatten() else { return Self { asks, ..Self::default() } };
         let here = step.host.is_none() && !step.inside && is_known(step.cwd.as_os_str());
         let of_variable = || step.variable("GH_REPO", command.env)?.into_string().ok().filter(|name| !name.is_empty());
         let repository = named.repository.clone().or_else(of_variable);
@@ -47,7 +50,7 @@ impl Spellings {
                 if here { book.workflow(&step.cwd, repository.as_deref(), &named.workflow) } else { Vec::new() };
             vec![candidate(&names, Some(&named.workflow))]
         };
-        Self { named: Some(named), candidates }
+        Self { named: Some(named), candidates, asks }
     }
 
     /// Whether the rule is about the command by one of the names; then what its expressions caught, the workflow by the
@@ -104,6 +107,11 @@ impl Spellings {
 
     /// What to say of a workflow of which nobody here knows the names.
     pub(super) fn unknown(&self, line: &Line<'_>, holds: bool) -> Option<String> {
+        if line.path == "workflow run" && line.operands.is_empty() && self.asks && !line.is_on("-h|--help") {
+            return Some(
+                "gh asks which workflow it is, and what that is nobody here knows: nothing is held for it".to_owned(),
+            );
+        }
         let named = self.named.as_ref().filter(|named| named.is_number() && !line.is_on("-h|--help"))?;
         let number = OsStr::new(&named.workflow).to_string_lossy();
         let what = match (holds, self.candidates.is_empty()) {

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::rc::Rc;
 
 use super::{Reader, Unset, is_stdout};
+use crate::rules::archive;
 use crate::rules::piped::{self, Said};
 use crate::rules::printed::Printed;
 use crate::rules::step::{STDIN, UNKNOWN};
@@ -52,6 +53,7 @@ impl Reader<'_, '_> {
                 text: self.around.input.clone(),
                 files: self.around.input_from.clone(),
                 hidden: self.around.input_hidden,
+                packed: Rc::clone(&self.around.packed),
                 exact: false,
             },
             Input::Redirection(command, place) => {
@@ -184,6 +186,17 @@ impl Reader<'_, '_> {
                     }
                 }
                 all
+            }
+            // What is secret in them nobody here sees.
+            Said::Decrypted(files) => Printed { hidden: true, ..self.files(simple, files) },
+            Said::Through(files) if files.is_empty() => {
+                Printed { text: None, hidden: true, exact: false, ..self.input(simple) }
+            }
+            Said::Through(files) => Printed { text: None, hidden: true, ..self.files(simple, files) },
+            Said::Packed => {
+                let here = self.around.host.is_none() && !self.around.inside;
+                let packed = archive::packed(&step.args, &step.cwd).filter(|_| here);
+                Printed { packed: packed.unwrap_or_default(), ..Printed::hidden() }
             }
             Said::Input => self.input(simple),
             Said::Directory if self.around.host.is_none() => {

@@ -6,13 +6,12 @@ use std::rc::Rc;
 
 use super::launched::command;
 use super::shells::is_fed;
-use super::{Inner, Text};
+use super::{Inner, Text, sftp};
 use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Line};
 use crate::rules::host;
-use crate::rules::sent::{Sent, put_whole};
 use crate::rules::set::Set;
-use crate::rules::step::{STDIN, Step, is_known, nowhere};
+use crate::rules::step::{Step, nowhere};
 use crate::rules::words::Words;
 
 /// `docker exec [OPTIONS] CONTAINER COMMAND…`
@@ -57,36 +56,22 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
     let Some(host) = host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
     let host = String::from_utf8_lossy(&host).into_owned();
     let options = host::options(line, &around, book);
-    let path = crate::rules::transfer::place(destination).map_or_else(OsString::new, |(_, path)| path);
-    if let Some(sent) = Some(launcher).filter(|launcher| launcher.input).and_then(|_| commands(line, &around)) {
-        let there = there(around, &book.host(&options, &host));
-        let step = Step { name: "put".into(), args: Words::default(), sent: vec![sent], ..there };
-        return Inner::Command(Box::new(step));
-    }
-    if let Some(taken) = Some(launcher).filter(|launcher| launcher.input).and_then(|_| fetched(words, &path, &around)) {
-        return Inner::Command(Box::new(taken));
+    if launcher.input {
+        return sftp::on_host(line, around, book, |around| there(around, &book.host(&options, &host)));
     }
     let said = launcher.script.iter().find_map(|names| line.value(names)).or_else(|| by_setting(line));
     let script = match (words, &around.input) {
         _ if said.is_some() => Text::Made(said.unwrap_or_default().as_encoded_bytes().to_vec()),
-        (_, Some(input)) if launcher.input => Text::Read(Rc::clone(input)),
-        (_, None) if launcher.input => Text::Made(Vec::new()),
         ([], Some(input)) => Text::Read(Rc::clone(input)),
         (words, _) => Text::Made(words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' ')),
     };
-    let is_empty = script.bytes().is_empty();
-    if is_empty && words.is_empty() && around.input.is_none() && is_fed(&around) {
-        return Inner::Unread;
+    if script.bytes().is_empty() {
+        let is_fed = words.is_empty() && around.input.is_none() && is_fed(&around);
+        let there = || Box::new(there(around, &book.host(&options, &host)));
+        return if is_fed { Inner::Fed(there()) } else { Inner::Nothing };
     }
-    let gotten = if launcher.input { gotten(script.bytes(), &around) } else { Vec::new() };
-    let whole =
-        if launcher.input && around.host.is_none() { put_whole(script.bytes(), &around.cwd) } else { Vec::new() };
-    let there = Step { sent: whole, ..there(around, &book.host(&options, &host)) };
-    if is_empty {
-        return Inner::Nothing;
-    }
-    let script = Inner::Script(script, Words::default(), Box::new(there));
-    if gotten.is_empty() { script } else { Inner::Both(gotten, Box::new(script)) }
+    let there = there(around, &book.host(&options, &host));
+    Inner::Script(script, Words::default(), Box::new(there))
 }
 
 /// The same on several hosts.
@@ -105,42 +90,4 @@ fn by_setting<'l>(line: &'l Line<'_>) -> Option<&'l OsStr> {
         let (name, value) = setting.to_str()?.split_once(['=', ' '])?;
         name.eq_ignore_ascii_case("RemoteCommand").then(|| OsStr::new(value.trim()))
     })
-}
-
-/// `sftp HOST:FILE PLACE`: as `cp` onto this machine.
-fn fetched<'a>(words: &[&OsStr], from: &OsStr, around: &Step<'a>) -> Option<Step<'a>> {
-    let [place] = words else { return None };
-    // What another host sends, nobody here sees.
-    let args = [OsString::from("--"), crate::rules::transfer::elsewhere(from), (*place).to_owned()];
-    Some(Step { name: "cp".into(), args: args.into_iter().collect(), ..around.clone() })
-}
-
-/// What sftp fetches onto this machine (`get FILE [PLACE]`, sftp(1)): as `cp` here.
-fn gotten<'a>(commands: &[u8], around: &Step<'a>) -> Vec<Step<'a>> {
-    let mut here = Step { input: None, ..around.clone() };
-    let mut steps = Vec::new();
-    for line in commands.split(|byte| b"\n;".contains(byte)) {
-        let line = String::from_utf8_lossy(line).replace(['"', '\''], "");
-        let mut words = line.split_whitespace();
-        let command = words.next().unwrap_or_default().trim_start_matches(['-', '@']);
-        let mut files = words.filter(|word| !word.starts_with('-')).map(OsString::from);
-        match (command, files.next()) {
-            ("lcd", Some(directory)) => here.cwd = here.path(&directory),
-            ("get" | "mget" | "reget", Some(file)) => {
-                let place = files.next().unwrap_or_else(|| ".".into());
-                steps.extend(fetched(&[&place], &file, &here));
-            }
-            _ => {}
-        }
-    }
-    steps
-}
-
-/// The file with the commands of sftp, which the plan reads: `-b FILE`, or what the line hands to its standard input.
-fn commands(line: &Line<'_>, around: &Step<'_>) -> Option<Sent> {
-    let named = line.value("-b").filter(|file| *file != "-").map(|file| around.path(file));
-    let handed = || around.input_from.iter().find(|file| file.as_os_str() != STDIN).cloned();
-    let path = named.or_else(|| if around.input.is_none() { handed() } else { None })?;
-    let seen = around.host.is_none() && is_known(path.as_os_str());
-    Some(if seen { Sent::Commands { path, directory: around.cwd.clone() } } else { Sent::Unseen })
 }

@@ -154,7 +154,7 @@ fn in_doubt<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher, book: &
 fn read(around: Step<'_>) -> Inner<'_> {
     match &around.input {
         Some(text) => Inner::Script(Text::Read(Rc::clone(text)), Words::default(), Box::new(around.clone())),
-        None if is_fed(&around) => Inner::Unread,
+        None if is_fed(&around) => Inner::Fed(Box::new(around)),
         None => Inner::Nothing,
     }
 }

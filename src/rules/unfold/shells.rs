@@ -58,7 +58,7 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
         (_, Some(input)) if reads_input => {
             Inner::Script(Text::Read(Rc::clone(input)), Words::default(), Box::new(step.clone()))
         }
-        (_, None) if reads_input && is_fed(step) => Inner::Unread,
+        (_, None) if reads_input && is_fed(step) => Inner::Fed(Box::new(step.clone())),
         (Some(file), _) if !reads_input => in_file(file, step, step.args.from(at)),
         _ => Inner::Nothing,
     }

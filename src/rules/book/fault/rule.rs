@@ -72,7 +72,9 @@ impl Rule {
     fn fills(&self, key: &'static str, field: &Field) -> Option<Fault> {
         match field {
             Field::Caught(name) => {
-                let caught = self.matches.iter().chain(&self.text).any(|expression| expression.catches(name));
+                let by_manifests = name == "secret" && !self.manifests.is_empty();
+                let caught =
+                    by_manifests || self.matches.iter().chain(&self.text).any(|expression| expression.catches(name));
                 at(key, "a gap that nothing fills: no expression of match or text has a group of this name, (?<name>…)")
                     .filter(|_| !caught)
             }
