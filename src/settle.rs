@@ -109,6 +109,8 @@ pub struct Decision {
     pub ending: Ending,
     /// Resources of it that end in another way.
     pub apart: Vec<(Resource, Ending)>,
+    /// What the ledger is told of what is released.
+    pub note: Option<String>,
     /// How we exit.
     pub exit: Exit,
     /// What is told, the worst first.
@@ -117,7 +119,13 @@ pub struct Decision {
 
 impl Decision {
     fn new(ending: Ending, exit: Exit, telling: Option<Telling>) -> Self {
-        Self { ending, apart: Vec::new(), exit, tellings: telling.into_iter().collect() }
+        Self { ending, apart: Vec::new(), note: None, exit, tellings: telling.into_iter().collect() }
+    }
+
+    /// The same with this word for the ledger, behind others.
+    pub fn noting(mut self, word: String) -> Self {
+        self.note = Some(self.note.map_or_else(|| word.clone(), |before| format!("{before}; {word}")));
+        self
     }
 
     /// The same where nothing can be kept: what a ledger would have kept for the session is free again.
@@ -320,6 +328,15 @@ pub fn is_of_open_edit(reason: &str) -> bool {
 pub fn is_of_what_goes_on(reason: &str) -> bool {
     reason.ends_with(GOES_ON)
 }
+
+/// Whether a lease is kept after a failure that changed no file, by its reason.
+#[must_use]
+pub fn is_of_nothing_written(reason: &str) -> bool {
+    reason.ends_with(NOTHING_WRITTEN)
+}
+
+/// How the reason ends of a failure that changed no file.
+const NOTHING_WRITTEN: &str = "; every byte is as before";
 
 /// How the reason ends of what was set off elsewhere.
 const GOES_ON: &str = " may still be running";

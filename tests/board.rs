@@ -14,4 +14,5 @@ mod pages;
 mod powershell;
 mod rotation_log;
 mod sessions;
+mod told;
 mod words;

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::world::World;
 
+mod played;
+
 /// Programs that they put behind `locked`; every other first word must be a verb of ours.
 const PROGRAMS: [&str; 7] = ["sops", "true", "PROGRAM", "./deploy.sh", "./rotate.sh", "./script", "n8nctl"];
 
@@ -99,10 +101,69 @@ fn names(help: &str, word: &str) -> bool {
     help.split(|c: char| c.is_whitespace() || ",=[]<>()`".contains(c)).any(|found| found == word)
 }
 
-/// Each of these commands is one of `locked`, with the options that it shows.
+/// Where in a line the verb or the program stands; none where it has neither.
+fn first_word(command: &[String]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = command.get(at).filter(|word| word.starts_with('-')) {
+        at += if word == "--" || !WITH_VALUE.contains(&word.as_str()) { 1 } else { 2 };
+    }
+    (at < command.len()).then_some(at)
+}
+
+/// What `locked` itself has against a line: options that the verb does not have or that exclude each other, values that it does
+/// not take. In running text not all of a line need stand there, and a word in capitals stands for another.
+fn against(command: &[String]) -> Option<String> {
+    // What a shell makes of the rest is not ours.
+    let command = command.split(|word| ["|", "||", "&&", ">", ";"].contains(&word.as_str())).next()?;
+    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion, InvalidSubcommand, MissingRequiredArgument};
+    let at = first_word(command)?;
+    let capital = |sign: char| sign.is_ascii_uppercase() || "_:/#…".contains(sign);
+    let stands_for_another = |word: &String| word.chars().all(capital);
+    let is_program = PROGRAMS.contains(&command[at].as_str()) || command[..at].iter().any(|word| word == "--");
+    let ours: Vec<&String> = command[..at].iter().filter(|word| *word != "--").collect();
+    let run = "run".to_owned();
+    let words: Vec<&String> = match is_program {
+        true => ours.into_iter().chain([&run]).chain(&command[at..]).collect(),
+        false => command.iter().collect(),
+    };
+    let error = locked::cli::definition().try_get_matches_from(words).err()?;
+    let fine = [DisplayHelp, DisplayVersion, MissingRequiredArgument, InvalidSubcommand].contains(&error.kind());
+    (!fine && !command.iter().any(stands_for_another)).then(|| error.to_string())
+}
+
+#[test]
+fn a_line_that_locked_would_not_take_is_found() {
+    let line = |text: &str| against(&words(text));
+    for good in [
+        "locked release R --as completed",
+        "locked --secret API_KEY ./rotate.sh --any thing",
+        "locked -r sops:monitoring -- ./script --x",
+        "locked steal sops:monitoring --reason 'it hangs'",
+        "locked acquire KIND:NAME --ttl D",
+        "locked session begin",
+        "locked acquire sops:a || exit",
+    ] {
+        assert_eq!(line(good), None, "{good}");
+    }
+    for wrong in [
+        "locked release sops:a --as done",
+        "locked acquire sops:a --ttl soon",
+        "locked acquire monitoring",
+        "locked release sops:a --duty --consumers-ok",
+        "locked --ttl soon sops set x",
+        "locked status --watch --format prometheus",
+    ] {
+        assert!(line(wrong).is_some(), "{wrong}");
+    }
+}
+
+/// Each of these commands is one of `locked`, with the options that it shows, and taken as it stands.
 fn exist(world: &World, found: Vec<Vec<String>>) {
     let top = help(world, &[]);
     for command in found {
+        if let Some(why) = against(&command) {
+            panic!("`{}`: {why}", command.join(" "));
+        }
         let mut rest = command[1..].iter().map(String::as_str);
         while let Some(word) = rest.next() {
             if word == "--" {

@@ -896,12 +896,14 @@ end $body$;
 
 -- A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
 
--- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
+-- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's. What was
+-- noted of it while it lived stands before that.
 create or replace function "locked".finish(row_id bigint, how text, why text, own boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases l
-     set ended_at = t, ended_as = how, note = nullif(left(why, 4000), ''), settled = l.settled or own, takeable = false
+     set ended_at = t, ended_as = how, note = nullif(left(concat_ws('; ', l.note, nullif(why, '')), 4000), ''),
+         settled = l.settled or own, takeable = false
    where l.id = row_id;
 end $body$;
 
@@ -1312,14 +1314,15 @@ begin
    where x.id = l.id;
 end $body$;
 
--- The row is the explicit hold again, for the hold's TTL from now.
+-- The row is the explicit hold again, for the hold's TTL from now. Which command it was meanwhile is noted: nothing else would
+-- say it.
 create or replace function "locked".hand_back(l "locked".leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update "locked".leases x
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
          live_device = null, live_inode = null, files = '[]', debt = "locked".to_others(l.debt), ttl_ms = l.hold_ttl_ms,
-         operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
+         note = 'ran ' || l.operation, operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
          issue = l.hold_issue, hold_issue = null, rule = l.hold_rule, hold_rule = null,
          expires_at = t + "locked".span(l.hold_ttl_ms), renewed_at = t
    where x.id = l.id;
@@ -1870,6 +1873,8 @@ begin
     n.reason := (e ->> 'reason') || ' (' || q.note || ')';
     n.expires_at := case when what = 'lingers' then t + "locked".span((e ->> 'lasts_ms')::bigint) end;
   end if;
+  -- Of a row that lives the reason says it, and its end is noted with that.
+  n.note := case when n.ended_at is not null then q.note end;
   perform "locked".enter(n);
 end $body$;
 
@@ -2006,6 +2011,7 @@ begin
     from "locked".wanted(resources) w, unnest(w.names, w.scopes) as u(name, scope)
    where l.name = u.name and l.scope = u.scope and l.ended_at is not null and l.ended_as = 'human-action';
   get diagnostics done = row_count;
+  perform "locked".count_as_left(discharge_v1.ended_as, done);
   return to_jsonb(done);
 end $body$;
 
@@ -2143,7 +2149,8 @@ end $body$;
 -- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
 -- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
 -- What rests with its session, or has run out, has no command to wait for: it can be taken from now on, what it may have
--- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+-- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one
+-- is. A resource with `shown` is taken from that token alone (null: from nobody); else `changed`, and nothing is marked.
 create or replace function "locked".revoke_v1(
   resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
 ) returns jsonb
@@ -2171,6 +2178,10 @@ begin
   if exists (select 1 from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
+  elsif exists (select 1 from "locked".leases x, jsonb_array_elements(revoke_v1.resources) r
+                 where x.ended_at is null and x.name = r ->> 'name' and x.scope = r ->> 'scope'
+                   and r ? 'shown' and x.token is distinct from (r ->> 'shown')::bigint) then
+    return '{"answer": "changed"}';
   end if;
   for l in select x.* from "locked".leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop
@@ -2359,6 +2370,16 @@ begin
       'quarantines', (select count(*) from "locked".leases l where l.state = 'quarantined') + coalesce((counted ->> 'quarantines')::bigint, 0));
 end $body$;
 
+-- So many rows that were left to a person have ended in another way now. They are counted as what they were.
+create or replace function "locked".count_as_left(now_as text, many bigint) returns void
+language plpgsql volatile as $body$
+begin
+  insert into "locked".tally as y (what, count)
+  select x.what, x.count from (values ('human-action', many), (now_as, -many)) x(what, count)
+   where many > 0 and now_as <> 'human-action' order by x.what
+  on conflict on constraint tally_pkey do update set count = y.count + excluded.count;
+end $body$;
+
 -- What is about to be pruned stays counted; sessions and words of so long ago go.
 create or replace function "locked".keep_count(old bigint[], before timestamptz) returns void
 language plpgsql volatile as $body$
@@ -2370,7 +2391,7 @@ begin
     select 'quarantines', count(*) from "locked".leases l where l.id = any (old) and l.state = 'quarantined'
     union all
     select 'waits', count(distinct w.grant_id) from "locked".waits w where w.until < before) x
-   where x.count > 0
+   where x.count > 0 order by x.what
   on conflict on constraint tally_pkey do update set count = y.count + excluded.count;
   delete from "locked".sessions s where coalesce(s.ended_at, s.seen_at) < before;
   delete from "locked".words w where w.at < before;

@@ -16,7 +16,7 @@ use crate::terms::{FencingToken, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
-use super::held::{answer, names};
+use super::held::{answer, busy, names};
 use super::keep_alive::{self, Keeper};
 use super::prove::proven;
 use super::rotation;
@@ -80,18 +80,23 @@ pub(super) fn request(
 
 /// The grant, or a refusal that says who is in the way.
 pub(super) fn granted(
-    world: &World<'_>,
+    world: &mut World<'_>,
     options: &RunOptions,
     request: &Request,
     obtained: Obtained,
 ) -> Result<Granted, Exit> {
     match obtained {
         Obtained::Granted { granted, .. } => {
-            report::say_words(&granted.words);
+            report::say_words(&granted.words, world.store.as_mut(), world.session.id);
             Ok(granted)
         }
         Obtained::Busy(busy) => {
             let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
+            let leases: Vec<_> = busy.blockers.iter().map(|blocker| blocker.lease.clone()).collect();
+            if let Some(above) = busy::of(world, &leases).above().filter(|_| busy.deadlock) {
+                let why = "what runs below it goes on with its lease, and need not acquire it; nothing was acquired";
+                return Err(refuse(&busy::below(above, why), status));
+            }
             let renewed = run::renewed_for(&world.keepers(), &world.settings, &busy);
             let wanted = names(&request.resources).join(" ");
             Err(refuse(&report::busy(&busy, &wanted, world.now_ms(), renewed), status))

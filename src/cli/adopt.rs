@@ -22,7 +22,7 @@ use crate::run::{self, AtHand, Before, Context, Keepers};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
-use crate::terms::{Digest, LeaseKey, SessionId, Times, shell_quote};
+use crate::terms::{Digest, LeaseKey, SessionId, Times, shell_path};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -33,15 +33,15 @@ use super::world::{CALL, down};
 pub(super) fn adopt(context: &Context, options: &RunOptions, verb: &Adopt) -> Exit {
     let (mut adopted, mut refused, mut lines, mut status) = (Vec::new(), Vec::new(), Vec::new(), Exit::OK);
     for file in &verb.files {
-        let shown = shell_quote(file.as_os_str().as_encoded_bytes());
+        let shown = shell_path(file);
         match one(context, options, file, &shown) {
             Ok(done) => {
                 lines.push(done.text(&shown));
-                adopted.push(done.object(&shown));
+                adopted.push(done.object(file));
             }
             Err(exit) => {
                 if let Exit::Code(code) = exit {
-                    refused.push(json!({"file": shown, "exit": code}));
+                    refused.push(json!({"file": file.to_string_lossy(), "exit": code}));
                 }
                 if status == Exit::OK {
                     status = exit;
@@ -72,8 +72,8 @@ impl Done {
         }
     }
 
-    fn object(&self, shown: &str) -> Value {
-        json!({"file": shown, "resource": self.resource, "digest": self.digest.as_str(), "had_receipt": self.before,
+    fn object(&self, file: &Path) -> Value {
+        json!({"file": file.to_string_lossy(), "resource": self.resource, "digest": self.digest.as_str(), "had_receipt": self.before,
                "verdict": self.verdict})
     }
 }
@@ -100,7 +100,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     match store.settle(&holding, &settlement, CALL).map_err(|error| down(&error))? {
         Release::Released => proven.map(|(done, _)| done),
         Release::NotOurs => {
-            report::say(&report::lost(&target.resource.to_string(), crate::supervise::Cause::Gone, None));
+            report::say(&report::lost(&target.resource.to_string(), crate::supervise::Cause::Gone, None, None));
             Err(Exit::Code(exit::LOST))
         }
     }
@@ -154,18 +154,16 @@ fn prove(
 }
 
 fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Result<&'static str, Exit> {
+    let encrypt = format!("locked sops encrypt -i{} {shown}", crate::rules::types(&target.path));
     if matches!(canary::sniff(content), Kind::Plain) {
-        let next = format!("locked sops encrypt -i{} {shown}", crate::rules::types(&target.path));
-        return Err(cannot(shown, "it is no SOPS file", &next, exit::QUARANTINED));
+        return Err(cannot(shown, "it is no SOPS file", &encrypt, exit::QUARANTINED));
     }
     let expect = Expect { change: None, via: Via::InPlace, asked: Asked::default(), rule_recipients: None };
     let sample = Sample { path: &target.path, before: None, expect: &expect };
     match canary::look(&sample, &run::arbiter(context, None)) {
         Verdict::Sound => Ok("sound"),
         Verdict::Unverified(_) => Ok("unverified"),
-        Verdict::OpenEdit => {
-            Err(cannot(shown, "it is plaintext", &format!("locked sops encrypt -i {shown}"), exit::QUARANTINED))
-        }
+        Verdict::OpenEdit => Err(cannot(shown, "it is plaintext", &encrypt, exit::QUARANTINED)),
         Verdict::Bad(fault) => {
             Err(cannot(shown, &fault.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
         }
@@ -208,7 +206,7 @@ fn lease(
     let patience = options.patience(&settings);
     match lease::acquire(request.clone(), patience, &mut asker).map_err(|error| down(&error))? {
         Obtained::Granted { granted, .. } => {
-            report::say_words(&granted.words);
+            report::say_words(&granted.words, store, request.owner.session);
             Ok((request, granted))
         }
         Obtained::Busy(busy) => {

@@ -78,14 +78,35 @@ pub(super) fn discharge(world: &mut World<'_>, verb: &ReleaseVerb, resources: &[
     };
     let how =
         Discharge { session: world.session.id, label: world.session.label.clone(), ended, note: verb.note.clone() };
+    let open = world.store.duties(CALL).map_err(|error| world.down(&error))?;
+    let resources = with_their_parts(resources, &open);
     let mut done = 0;
-    for resource in resources {
+    for resource in &resources {
         done += world.store.discharge(resource, &how, CALL).map_err(|error| world.down(&error))?;
     }
     if done == 0 {
-        return Err(refuse(&nothing(resources), exit::USAGE));
+        return Err(refuse(&nothing(&resources), exit::USAGE));
     }
-    Ok(answer(verb.json, &json!({"duties": done, "of": names(resources), "as": ended.as_str()}), None))
+    Ok(answer(verb.json, &json!({"duties": done, "of": names(&resources), "as": ended.as_str()}), None))
+}
+
+/// These, and what was left to a person in one word with a rotation among them: that is its files and workflows, and one duty.
+/// What another word left as well stays with that.
+fn with_their_parts(resources: &[Resource], open: &[PastLease]) -> Vec<Resource> {
+    let is_one_word = |one: &PastLease, other: &PastLease| {
+        (one.session, one.ended_at, &one.note) == (other.session, other.ended_at, &other.note)
+    };
+    let rotations: Vec<&PastLease> =
+        open.iter().filter(|duty| duty.resource.name.is_rotation() && resources.contains(&duty.resource)).collect();
+    let goes_along = |resource: &Resource| {
+        let mut of_it = open.iter().filter(|duty| duty.resource == *resource);
+        of_it.all(|duty| rotations.iter().any(|rotation| is_one_word(rotation, duty)))
+    };
+    let mut all = resources.to_vec();
+    all.extend(open.iter().map(|duty| duty.resource.clone()).filter(goes_along));
+    all.sort();
+    all.dedup();
+    all
 }
 
 fn nothing(resources: &[Resource]) -> report::Refusal {

@@ -1,6 +1,8 @@
 //! `locked renew` and `locked release`: what this session holds without a running command.
 #![forbid(unsafe_code)]
 
+pub(super) mod busy;
+mod elsewhere;
 mod fate;
 
 use std::path::Path;
@@ -31,15 +33,32 @@ pub(super) fn renew(context: &Context, options: &RunOptions, verb: &Named) -> Ex
         let resources = world.resources(&verb.resources)?;
         super::session::hear(world.store.as_mut(), world.session.id);
         let resources = rotation::with_held(world, resources)?;
-        let holding = Holding::Session { session: world.session.id, resources: resources.clone() };
-        match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
-            Renewal::Renewed(lasts) => {
-                let ms = lasts.as_millis();
-                Ok(answer(verb.json, &json!({"renewed": names(&resources), "expires_in_ms": ms}), None))
-            }
-            Renewal::Revoked | Renewal::Gone => Err(not_ours(world, &resources)),
-        }
+        let ms = renewed(world, &resources)?.as_millis();
+        Ok(answer(verb.json, &json!({"renewed": names(&resources), "expires_in_ms": ms}), None))
     })
+}
+
+/// All of these last for so long: what rests with the session has its whole time again, and what a command of it runs under,
+/// that one renews.
+fn renewed(world: &mut World<'_>, resources: &[Resource]) -> Result<Duration, Exit> {
+    let session = world.session.id;
+    let by_session = |resources: &[Resource]| Holding::Session { session, resources: resources.to_vec() };
+    if let Renewal::Renewed(lasts) =
+        world.store.renew(&by_session(resources), CALL).map_err(|error| world.down(&error))?
+    {
+        return Ok(lasts);
+    }
+    let live = world.store.leases(Some(resources), CALL).map_err(|error| world.down(&error))?;
+    let busy = busy::of(world, &live);
+    let rest: Vec<Resource> = resources.iter().filter(|it| !busy.has(it)).cloned().collect();
+    let Some(lasts) = busy.lasts() else { return Err(not_ours(world, resources)) };
+    if rest.is_empty() {
+        return Ok(lasts);
+    }
+    match world.store.renew(&by_session(&rest), CALL).map_err(|error| world.down(&error))? {
+        Renewal::Renewed(rests) => Ok(lasts.min(rests)),
+        Renewal::Revoked | Renewal::Gone => Err(not_ours(world, &rest)),
+    }
 }
 
 pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVerb) -> Exit {
@@ -51,6 +70,9 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         }
         let resources = rotation::with_held(world, resources)?;
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+        if let Some(refusal) = busy::of(world, &live).refusal("locked release") {
+            return Err(refuse(&refusal, exit::BUSY));
+        }
         if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
             let reason = bad.reason.clone().unwrap_or_default();
             let file = run::bad_file(context, bad, &[]);
@@ -73,7 +95,8 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             "completed" => rotation::completes(world, verb, accepted, &resources)?,
             _ => None,
         };
-        let note = [verb.note.clone(), left].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let note =
+            [verb.note.clone(), left, by_another(world, options)].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let note = Some(note).filter(|note| !note.is_empty());
         let ended = match verb.ended_as.as_str() {
             "failed" => Ended::Failed,
@@ -90,6 +113,13 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             Release::NotOurs => Err(not_ours(world, &resources)),
         }
     })
+}
+
+/// Who releases in the name of another session (`--session`): its whole name is known to it alone, and to whom it has told it.
+pub(super) fn by_another(world: &World<'_>, options: &RunOptions) -> Option<String> {
+    options.session?;
+    let own = run::session(world.context, None, &world.settings).ok()?;
+    (own.id != world.session.id).then(|| format!("released by {} ({}) with --session", own.id, own.label))
 }
 
 /// A file of these leases, on this host, that is plaintext: an edit that has not been closed.
@@ -118,6 +148,9 @@ pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
 pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], token: Option<FencingToken>) -> Exit {
     let live = world.store.leases(Some(resources), CALL).unwrap_or_default();
     let session: SessionId = world.session.id;
+    if let Some(refusal) = elsewhere::of(world, resources, &live) {
+        return refuse(&refusal, exit::LOST);
+    }
     let mut fates = resources.iter().map(|resource| {
         let name = Some(resource.name.to_string());
         let filter = HistoryFilter { name, ..HistoryFilter::default() };

@@ -8,6 +8,7 @@ use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
 use crate::plan;
 use crate::report::{self, Refusal, Voice};
+use crate::rules;
 use crate::run::{self, Context, IssueState, env_of};
 use crate::terms::{Issue, Resource};
 
@@ -69,23 +70,25 @@ pub(super) fn completes(
             continue;
         }
         if accepted {
-            notes.push(format!("not written: {}", report::listed(&left.files)));
+            notes.push(format!("not written: {}", left.listed()));
             continue;
         }
         if verb.json {
-            let _said_as_well =
-                print(&format!("{:#}", json!({"refused": rotation.name.as_str(), "consumers": left.files})));
+            let files: Vec<_> = left.files.iter().map(|file| file.to_string_lossy()).collect();
+            let _said_as_well = print(&format!("{:#}", json!({"refused": rotation.name.as_str(), "consumers": files})));
         }
-        return Err(not_completed(rotation, &left.files));
+        return Err(not_completed(rotation, &left));
     }
     Ok((!notes.is_empty()).then(|| notes.join("; ")))
 }
 
 /// These files with the key of its secret were not written.
-pub(super) fn not_completed(rotation: &Resource, files: &[String]) -> Exit {
+pub(super) fn not_completed(rotation: &Resource, left: &run::Left) -> Exit {
     let retry = "yes, when they are written; with --consumers-ok when they need no new value";
-    let next = files.first().map(|file| format!("locked sops edit {file}")).unwrap_or_default();
-    refuse(&report::consumers_left(rotation.name.as_str(), files, retry, next), exit::USAGE)
+    let shown = left.shown();
+    let first = left.files.first().zip(shown.first());
+    let next = first.map(|(file, shown)| format!("locked sops edit{} {shown}", rules::types(file)));
+    refuse(&report::consumers_left(rotation.name.as_str(), &shown, retry, next.unwrap_or_default()), exit::USAGE)
 }
 
 /// Says why not every file could be looked at.

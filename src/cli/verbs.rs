@@ -283,7 +283,8 @@ pub struct ReleaseVerb {
     /// A word for the ledger; with human-action who must do what
     #[arg(long, value_name = "TEXT", value_parser = super::options::reason)]
     pub note: Option<String>,
-    /// Say that what was left to a person is done; with --as failed, that it will not be
+    /// Say that what was left to a person is done, of a rotation with all that was left in the same word; with --as failed,
+    /// that it will not be
     #[arg(long, conflicts_with = "consumers_ok")]
     pub duty: bool,
     /// A rotation is completed although other SOPS files of the repository have the same key and were not written

@@ -10,7 +10,7 @@ use crate::canary::{self, Arbiter, Expect, Fault, Sample, Verdict};
 use crate::naming::NamedSecret;
 use crate::rules::{self, Asked, Via};
 use crate::run;
-use crate::terms::shell_quote;
+use crate::terms::shell_path;
 
 use super::Finding;
 use super::patient::Patient;
@@ -69,7 +69,7 @@ pub(super) fn some(all: Vec<Finding>) -> Vec<Finding> {
 }
 
 pub(super) fn shown(path: &Path, root: &Path) -> String {
-    shell_quote(path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes())
+    shell_path(path.strip_prefix(root).unwrap_or(path))
 }
 
 fn empty(patient: &Patient<'_>, path: &Path, root: &Path) -> Finding {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::terms::shell_quote;
+use crate::terms::shell_path;
 
 use super::patient::Patient;
 use super::{Finding, repository};
@@ -70,7 +70,7 @@ pub(super) fn look(patient: &Patient<'_>, tools: &[String]) -> Vec<Finding> {
                 continue;
             }
             let inside = path.strip_prefix(&repository.worktree_root).unwrap_or(path);
-            let file = shell_quote(inside.as_os_str().as_encoded_bytes());
+            let file = shell_path(inside);
             found.push(
                 Finding::warn("around.script", format!("{file}, line {}, calls {called}, past its shim", number + 1))
                     .because("what it writes takes no lease")

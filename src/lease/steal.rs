@@ -11,8 +11,9 @@ use super::acquire::{Asker, Busy, CALL, Obtained, Patience, SILENCE, acquire, le
 pub struct Stolen {
     /// From whom it was taken; nobody, where nobody had it any more.
     pub victims: Vec<Victim>,
-    /// Whether it is ours now. A victim that was told to stop stops also when we do not wait for it.
-    pub obtained: Obtained,
+    /// Whether it is ours now. A victim that was told to stop stops also when we do not wait for it. None: somebody has it
+    /// whom the person was not shown, and nothing was taken.
+    pub obtained: Option<Obtained>,
 }
 
 /// Takes every resource of the request away from whoever has it, and waits for it that long. A quarantine is no holder:
@@ -31,7 +32,7 @@ pub fn steal(
     let sent = asker.clock.now();
     let (blockers, ahead, deadlock) = match asker.store.acquire(&request, CALL)? {
         Acquisition::Granted(granted) => {
-            return Ok(Stolen { victims: Vec::new(), obtained: Obtained::Granted { granted, sent } });
+            return Ok(Stolen { victims: Vec::new(), obtained: Some(Obtained::Granted { granted, sent }) });
         }
         Acquisition::Busy { blockers, ahead, deadlock } => (blockers, ahead, deadlock),
     };
@@ -45,13 +46,17 @@ pub fn steal(
             let waited = sent.until(asker.clock.now());
             return Ok(Stolen {
                 victims: Vec::new(),
-                obtained: Obtained::Quarantined(Busy { blockers, ahead, waited, deadlock }),
+                obtained: Some(Obtained::Quarantined(Busy { blockers, ahead, waited, deadlock })),
             });
+        }
+        Ok(Revocation::Changed) => {
+            leave(&request, asker);
+            return Ok(Stolen { victims: Vec::new(), obtained: None });
         }
         Err(error) => {
             leave(&request, asker);
             return Err(error);
         }
     };
-    Ok(Stolen { victims, obtained: acquire(request, patience, asker)? })
+    Ok(Stolen { victims, obtained: Some(acquire(request, patience, asker)?) })
 }

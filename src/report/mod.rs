@@ -45,6 +45,11 @@ pub fn hush() {
     HUSHED.store(true, Ordering::Relaxed);
 }
 
+/// Whether what is said is heard by nobody.
+fn is_hushed() -> bool {
+    HUSHED.load(Ordering::Relaxed) && HEARD.with(|heard| heard.borrow().is_none())
+}
+
 thread_local! {
     /// What this thread has said, while somebody wants to hear it.
     static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
@@ -62,10 +67,7 @@ pub fn overhear<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
 /// nothing.
 pub fn say(text: &str) {
     let heard = HEARD.with(|heard| heard.borrow_mut().as_mut().map(|said| said.push(text.to_owned())));
-    if heard.is_some() {
-        return;
-    }
-    if HUSHED.load(Ordering::Relaxed) {
+    if heard.is_some() || is_hushed() {
         return;
     }
     let _nobody_may_listen = writeln!(std::io::stderr().lock(), "{text}");

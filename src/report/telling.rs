@@ -100,12 +100,11 @@ fn fate(ending: &Ending) -> String {
     }
 }
 
-/// The child was stopped.
+/// The child was stopped. `now` is who has it now, `taken` who took it away and why, if the store can say.
 #[must_use]
-///
-/// `now` is who has it now, if the store can say.
-pub fn lost(resources: &str, cause: Cause, now: Option<&str>) -> String {
-    let held = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
+pub fn lost(resources: &str, cause: Cause, now: Option<&str>, taken: Option<&str>) -> String {
+    let taken = taken.map_or_else(String::new, |why| format!(" ({why})"));
+    let held = taken + &now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
     stopped(
         resources,
         &held,

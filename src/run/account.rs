@@ -134,8 +134,8 @@ impl Account {
     }
 
     /// What the canary found.
-    pub(super) fn found(&self, findings: &[Finding]) {
-        self.told.borrow_mut().files = findings.iter().map(file).collect();
+    pub(super) fn found<'f>(&self, findings: impl Iterator<Item = (&'f Path, &'f Finding)>) {
+        self.told.borrow_mut().files = findings.map(|(path, finding)| file(path, finding)).collect();
     }
 
     /// What became of the lease.
@@ -186,7 +186,7 @@ fn named(resource: &Resource, token: Option<FencingToken>) -> Value {
     })
 }
 
-fn file(finding: &Finding) -> Value {
+fn file(path: &Path, finding: &Finding) -> Value {
     let (verdict, why) = match &finding.verdict {
         None => ("unchanged", None),
         Some(Verdict::Sound) => ("sound", None),
@@ -194,7 +194,7 @@ fn file(finding: &Finding) -> Value {
         Some(Verdict::Unverified(why)) => ("unverified", Some(why.clone())),
         Some(Verdict::Bad(fault)) => ("bad", Some(fault.to_string())),
     };
-    json!({"path": finding.shown, "verdict": verdict, "reason": why})
+    json!({"path": path.to_string_lossy(), "verdict": verdict, "reason": why})
 }
 
 fn holder(lease: &LeaseView) -> Value {

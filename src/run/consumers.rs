@@ -3,12 +3,13 @@
 #![forbid(unsafe_code)]
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::canary::{self, Kind, document};
 use crate::git::Repository;
 use crate::naming::{Local, Namer};
+use crate::report;
 use crate::store::{Ended, HistoryFilter, LeaseView, PastLease, Receipt, Store, StoreError};
 use crate::terms::{Resource, SessionId, percent_decode};
 
@@ -24,14 +25,28 @@ const BYTES_CAP: u64 = 256 * 1024 * 1024;
 const LOOK_BACK: u32 = 200;
 
 /// What is left to be written.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Left {
-    /// The files that have the key and were not written, ready for pasting.
-    pub files: Vec<String>,
+    /// The files that have the key and were not written, as seen from the working directory.
+    pub files: Vec<PathBuf>,
     /// Why not everything could be looked at; none when it was.
     pub unseen: Option<String>,
     /// The session holds the rotation by `acquire` beyond the command at hand: this is not its end.
     pub goes_on: bool,
+}
+
+impl Left {
+    /// The files, ready for pasting.
+    #[must_use]
+    pub fn shown(&self) -> Vec<String> {
+        self.files.iter().map(|file| quoted(file)).collect()
+    }
+
+    /// The same in one text: at most ten.
+    #[must_use]
+    pub fn listed(&self) -> String {
+        report::listed(&self.shown())
+    }
 }
 
 /// Looks through the repository around the working directory for readers of the secret of this rotation, which
@@ -73,7 +88,7 @@ pub fn left(
         };
         if !written {
             let cwd = &context.invocation.cwd;
-            left.files.push(quoted(file.strip_prefix(cwd).unwrap_or(&file)));
+            left.files.push(file.strip_prefix(cwd).unwrap_or(&file).to_owned());
         }
     }
     Ok(left)
@@ -86,8 +101,7 @@ fn began(held: &LeaseView, past: &[PastLease]) -> (i64, bool) {
     let mut goes_on = None;
     let own = past.iter().filter(|past| past.resource == held.resource && past.session == held.session);
     for past in own {
-        let adopted = past.note.as_deref().is_some_and(|note| note.ends_with("adopted by its session"));
-        if past.ended_at != began || !adopted {
+        if past.ended_at != began || !past.was_adopted(began) {
             continue;
         }
         began = past.acquired_at;
@@ -97,7 +111,7 @@ fn began(held: &LeaseView, past: &[PastLease]) -> (i64, bool) {
 }
 
 /// The tracked files that are SOPS files and have the key, and why some were not looked at.
-fn files_with(context: &Context, rotation: &Resource) -> (Vec<std::path::PathBuf>, Option<String>) {
+fn files_with(context: &Context, rotation: &Resource) -> (Vec<PathBuf>, Option<String>) {
     let bytes = percent_decode(rotation.name.as_str().trim_start_matches("rotation:"));
     let Ok(secret) = String::from_utf8(bytes) else { return (Vec::new(), None) };
     let Ok(Some(repository)) = Repository::around(&context.invocation.cwd) else { return (Vec::new(), None) };

@@ -6,9 +6,11 @@ use std::time::Duration;
 use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
 use crate::settle::Decision;
-use crate::store::{Distance, Granted, Receipt, Release, Renewal, Settlement, Store, StoreError};
+use crate::store::{
+    Distance, Ended as As, Granted, HistoryFilter, Receipt, Release, Renewal, Settlement, Store, StoreError,
+};
 use crate::supervise::{Cause, Outcome, Wrapper};
-use crate::terms::FencingToken;
+use crate::terms::{FencingToken, Resource};
 
 use super::follow::{Followed, Follower};
 use super::hold::refuse;
@@ -98,7 +100,11 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
         decision = decision.unkept();
     }
     let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
-    tell::tell(job, outcome, &decision, now.as_deref());
+    let taken = (outcome.cause() == Some(Cause::Revoked)).then(|| taken_by(job, &words.tokens(), store)).flatten();
+    if let Some(taken) = &taken {
+        job.context.account.because(&format!("the lease {} ({taken})", Cause::Revoked.clause()));
+    }
+    tell::tell(job, outcome, &decision, (now.as_deref(), taken.as_deref()));
     if job.context.voice == Voice::Verbose {
         report::say(&report::settled(&decision, &job.plan.resources, proofs));
     }
@@ -122,7 +128,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
             if followed.is_some() {
                 report::say(&report::lost_later(&job.wanted(), now.as_deref()));
             } else if lost.is_none() {
-                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref()));
+                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref(), None));
                 (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }
@@ -146,6 +152,23 @@ fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
     Some(format!("{} ({})", other.session, other.label))
 }
 
+/// Who took it away, and why, if the store can say: in the row of ours, which has ended or lives on.
+fn taken_by(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store) -> Option<String> {
+    let limit = settle_within(store);
+    let live = store.leases(Some(&job.plan.resources), limit).ok()?;
+    let ours = live.into_iter().filter(|lease| lease.grant == job.grant).find_map(|lease| lease.reason);
+    let ours = ours.filter(|reason| reason.contains("revoked"));
+    let mut past = |(resource, token): (Resource, FencingToken)| {
+        let filter = HistoryFilter { name: Some(resource.name.to_string()), limit: Some(LAST), since: None };
+        let rows = store.history(&filter, limit).ok()?;
+        rows.into_iter().find(|row| row.resource == resource && row.token == token && row.ended_as == As::Stolen)?.note
+    };
+    ours.or_else(|| job.tokens_of(tokens).into_iter().find_map(&mut past))
+}
+
+/// So many ended leases of a resource are looked at for ours, which has ended a moment ago.
+const LAST: u32 = 20;
+
 /// A rotation is completed when everybody who has the secret has learnt of its new value, or when somebody says that it is.
 /// Where nobody can tell (the store is down) the rotation ends like any lease.
 pub(super) fn reached(
@@ -155,16 +178,20 @@ pub(super) fn reached(
     receipts: &[Receipt],
     store: &mut dyn Store,
 ) -> Decision {
-    if job.options.consumers_ok || !job.succeeded(outcome) || !store.keeps() {
+    if !job.succeeded(outcome) || !store.keeps() {
         return decision;
     }
     let limit = settle_within(store);
     for rotation in job.plan.resources.iter().filter(|resource| resource.name.is_rotation()) {
         let left =
             consumers::left(job.context, store, rotation, job.owner.session, receipts, limit).unwrap_or_default();
-        if !left.files.is_empty() && !left.goes_on {
-            decision = decision.held_back(rotation, left.files, job.options.times.ttl);
+        if left.files.is_empty() || left.goes_on {
+            continue;
         }
+        decision = match job.options.consumers_ok {
+            true => decision.noting(format!("not written: {}", left.listed())),
+            false => decision.held_back(rotation, left.shown(), job.options.times.ttl),
+        };
     }
     decision
 }

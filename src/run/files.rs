@@ -14,7 +14,7 @@ use crate::platform::OsStringExt as _;
 use crate::rules::{Change, Leaves, Via};
 use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
-use crate::terms::{Digest, percent_decode, percent_encode, shell_quote};
+use crate::terms::{Digest, percent_decode, percent_encode, shell_path};
 
 use super::job::Job;
 use super::{Context, opened};
@@ -249,7 +249,7 @@ pub fn bad_file(context: &Context, lease: &LeaseView, planned: &[PlannedFile]) -
 
 /// A path, ready for pasting.
 pub(super) fn quoted(path: &Path) -> String {
-    shell_quote(path.as_os_str().as_encoded_bytes())
+    shell_path(path)
 }
 
 fn expectation(file: &PlannedFile, cwd: &Path) -> Expect {

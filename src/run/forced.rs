@@ -111,7 +111,7 @@ pub(super) fn run(
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
     }
     job.context.account.ended("forced", words.held(job), Some(reason));
-    tell::tell(job, outcome, &Decision { tellings: Vec::new(), ..decision.clone() }, None);
+    tell::tell(job, outcome, &Decision { tellings: Vec::new(), ..decision.clone() }, (None, None));
     say_ending(job, &decision);
     wrapper.dismiss();
     Ok(decision.exit.into())

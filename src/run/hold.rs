@@ -133,7 +133,7 @@ fn under_watch(
     };
     match obtained {
         Obtained::Granted { granted, sent } => {
-            report::say_words(&granted.words);
+            report::say_words(&granted.words, store.as_mut(), job.owner.session);
             super::used::note(job);
             let words = Words {
                 sent: u64::try_from(sent.0.as_millis()).unwrap_or(u64::MAX),

@@ -128,7 +128,9 @@ impl Job<'_> {
         store: Option<&mut dyn Store>,
     ) -> (Decision, Vec<Receipt>) {
         let findings = self.look(before, store);
-        self.context.account.found(&findings);
+        let cwd = &self.context.invocation.cwd;
+        let paths = self.plan.files.iter().map(|file| file.target.path.strip_prefix(cwd).unwrap_or(&file.target.path));
+        self.context.account.found(paths.zip(&findings));
         let open = self.open_edits(carried, &findings);
         let succeeded = self.succeeded(outcome);
         let facts = Facts {
@@ -181,7 +183,8 @@ impl Job<'_> {
 
     /// The settling of this decision.
     pub(super) fn settlement(decision: &Decision, receipts: Vec<Receipt>) -> Settlement {
-        Settlement { ending: decision.ending.clone(), apart: decision.apart.clone(), receipts, note: None }
+        let (ending, apart) = (decision.ending.clone(), decision.apart.clone());
+        Settlement { ending, apart, receipts, note: decision.note.clone() }
     }
 
     /// The resources in one text for messages.

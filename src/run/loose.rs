@@ -15,6 +15,7 @@ pub(super) fn decision(outcome: Outcome) -> Decision {
     Decision {
         ending: Ending::Release(As::Completed),
         apart: Vec::new(),
+        note: None,
         exit: settle::status(outcome),
         tellings: Vec::new(),
     }

@@ -9,8 +9,8 @@ use crate::terms::Issue;
 use super::job::Job;
 
 /// Says what needs a person: that the program was stopped or never started, a hint after its own words, and what became
-/// of the lease; `now` is who has it when it was lost.
-pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Option<&str>) {
+/// of the lease; `now` is who has it when it was lost, `taken` who took it away and why.
+pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, (now, taken): (Option<&str>, Option<&str>)) {
     if job.context.voice == Voice::Quiet {
         return;
     }
@@ -20,7 +20,7 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Op
             let against = job.options.issue.as_ref().map(|issue| of_issue(issue, cause, &job.wanted()));
             report::say(&against.map_or_else(String::new, |refusal| refusal.to_string()));
         }
-        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause, now)),
+        Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause, now, taken)),
         // Nothing was lost; that something of it lives on is told below.
         Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
         Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),

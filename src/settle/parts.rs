@@ -9,7 +9,7 @@ use crate::rules::Keep;
 use crate::store::{Ended, Ending};
 use crate::terms::Resource;
 
-use super::{Decision, Facts, GOES_ON, HOLD_FOR, Telling};
+use super::{Decision, Facts, GOES_ON, HOLD_FOR, NOTHING_WRITTEN, Telling};
 
 /// Why a part is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn fate(facts: &Facts<'_>, part: Part, how: &str) -> Fate {
         Part::Files | Part::Rule if keep == Keep::Never && !facts.keep_asked => (Ending::Release(Ended::Failed), None),
         Part::Files if changed => (stays(format!("{how} after it had written"), facts.ttl, false), Some(true)),
         Part::Files if keep == Keep::Always => (stays(how.to_owned(), facts.ttl, false), Some(false)),
-        Part::Files => (stays(format!("{how}; every byte is as before"), facts.ttl, true), None),
+        Part::Files => (stays(format!("{how}{NOTHING_WRITTEN}"), facts.ttl, true), None),
         // Nothing here can tell what it has changed, so it counts as having changed something.
         Part::Rule => {
             (stays(how.to_owned(), facts.policy.keep_for.unwrap_or(facts.holds.keep_for), false), Some(false))

@@ -189,7 +189,7 @@ fn what_cannot_be_stopped_lets_nobody_in() {
         for verdict in [None, Some(Verdict::Sound), Some(Verdict::OpenEdit)] {
             let by_rule = vec![of_kind("container", "web")];
             let case = Case { findings: vec![finding(verdict)], by_rule, ..case(outcome, remote) };
-            let Decision { ending, apart, exit, tellings } = case.decided();
+            let Decision { ending, apart, exit, tellings, .. } = case.decided();
             assert_eq!((ending, apart), (Ending::Linger { reason: reason.to_owned() }, vec![]), "all of it");
             assert_eq!(exit, Exit::Code(exit::LOST));
             assert_eq!(tellings, [Telling::MayRunOn { reason: reason.to_owned(), lasts: TTL }]);

@@ -42,6 +42,7 @@ pub use postgres::{
 };
 pub use request::{Claim, FileRecord, Holding, Live, Mode, Owner, Request};
 pub use schema::schema_of;
+use settlement::ran;
 pub use settlement::{Ended, Ending, Receipt, ReceiptKind, Settlement};
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
@@ -137,8 +138,8 @@ pub trait Store {
 
     /// Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and
     /// settles, and only then (or when its TTL ends) is anybody else granted. What rests with its session, or has run out,
-    /// can be taken from now on; what it may have written is proven by who takes it. The ledger says `stolen`, by whom and
-    /// why. Asking for what was taken away is an [`Store::acquire`] of its own.
+    /// can be taken from now on; what it may have written is proven by who takes it. Nothing is marked where somebody has one
+    /// of them whom the person who said so was not shown. The ledger says `stolen`, by whom and why. Asking for what was taken away is an [`Store::acquire`] of its own.
     ///
     /// # Errors
     /// The store could not answer, or has no leases that outlive their holder's connection.

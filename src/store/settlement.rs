@@ -7,6 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::terms::{Digest, Resource, Scope};
 
+/// What the ledger says of a hold that a command has had meanwhile, `operation` being that command's.
+#[must_use]
+pub(super) fn ran(operation: &str) -> String {
+    format!("ran {operation}")
+}
+
 /// How a row of the ledger ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -17,9 +17,19 @@ pub struct Theft {
     pub approved_by: Option<String>,
     /// Nobody waits for the holder: two may be writing then.
     pub at_once: bool,
+    /// What the person was shown who said so: each resource with the token under which it was held, or that nobody held it.
+    /// None where nobody was shown anything.
+    pub shown: Option<Vec<(Resource, Option<FencingToken>)>>,
 }
 
 impl Theft {
+    /// Whether the person was shown this lease, or that there is none: it is taken from nobody else.
+    #[must_use]
+    pub(super) fn was_shown(&self, resource: &Resource, now: Option<FencingToken>) -> bool {
+        let shown = self.shown.as_ref().and_then(|shown| shown.iter().find(|(it, _)| it == resource));
+        now.is_none() || shown.is_none_or(|(_, token)| *token == now)
+    }
+
     /// The reason as the ledger keeps it.
     #[must_use]
     pub fn why(&self) -> String {
@@ -38,6 +48,8 @@ pub enum Revocation {
     Nothing,
     /// One of them is quarantined, which is no holder: it is restored, not stolen. Nothing was marked.
     Quarantined,
+    /// Somebody has one of them whom the person was not shown ([`Theft::shown`]). Nothing was marked.
+    Changed,
 }
 
 /// A lease that was taken away.

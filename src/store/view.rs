@@ -144,6 +144,20 @@ pub struct PastLease {
     pub receipt: Option<Digest>,
 }
 
+/// What the stores write when a session goes on with what it held.
+const ADOPTED: &str = "adopted by its session";
+
+impl PastLease {
+    /// Whether its session went on with it in the lease that began then. An adoption is one act: the next row begins in the
+    /// moment in which this one ends, which tells it where the note was cut.
+    #[must_use]
+    pub fn was_adopted(&self, next_began: i64) -> bool {
+        let note = self.note.as_deref().unwrap_or_default();
+        let ended_well = matches!(self.ended_as, Ended::Completed | Ended::Failed);
+        ended_well && (note.ends_with(ADOPTED) || (note.ends_with('…') && self.ended_at == next_began))
+    }
+}
+
 /// A receipt in its chain.
 #[derive(Debug, Clone)]
 pub struct StoredReceipt {

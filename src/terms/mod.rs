@@ -25,7 +25,7 @@ pub use done::Done;
 pub use duration::{DurationError, parse_duration, show_duration};
 pub use identity::{FencingToken, GrantId, LeaseKey, SessionId};
 pub use issue::{Issue, NoIssue};
-pub use quote::{is_one_word, shell_quote};
+pub use quote::{is_one_word, shell_path, shell_quote};
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode, shows_as_itself};
 pub use said::{NotSaid, said, said_somehow, shows, without_secrets};
 pub use times::{Times, TimesError};

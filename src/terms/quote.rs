@@ -18,6 +18,13 @@ pub fn shell_quote(bytes: &[u8]) -> String {
     }
 }
 
+/// A path as a word of a line that can be pasted: no shell makes anything of it, and no program takes it for an option.
+#[must_use]
+pub fn shell_path(path: &std::path::Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.starts_with(b"-") { shell_quote(&[b"./", bytes].concat()) } else { shell_quote(bytes) }
+}
+
 /// Every shell takes it as it is, wherever in a word it stands.
 pub(super) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"/._-+=:@,%".contains(&byte)

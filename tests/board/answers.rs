@@ -41,6 +41,8 @@ fn every_answer_has_the_fields_that_are_documented() {
         let theft = ["steal", "server:a", "--reason", "it hangs", "--approved-by", "Maria", "--json"];
         note("steal", &json(stage.locked(2).args(theft)));
         as_one(&["acquire", ROTATION]);
+        let refused = ends(stage.locked(1).args(["release", ROTATION, "--json"]), 64);
+        note("release", &serde_json::from_slice(&refused.stdout).expect("JSON"));
         as_one(&["release", ROTATION, "--as", "human-action"]);
         note("status --duties", &as_one(&["status", "--duties"]));
         note("release --duty", &as_one(&["release", ROTATION, "--duty"]));

@@ -64,6 +64,27 @@ fn figures_for_prometheus_are_well_formed_and_true() {
     promtool(this_test!(), &["check", "metrics"], Some(&told));
 }
 
+/// A scraper takes a counter that falls for one that began anew.
+#[test]
+fn a_duty_that_is_done_stays_counted_as_one() {
+    for world in World::both("counted_duties") {
+        for name in ["server:a", "server:b"] {
+            silent(world.locked_as(1).args(["acquire", name]));
+            silent(world.locked_as(1).args(["release", name, "--as", "human-action"]));
+        }
+        let counted = || {
+            let told = silent(world.locked().args(["status", "--format", "prometheus"]));
+            ["human-action", "completed", "failed"]
+                .map(|how| sample(&told, &format!("locked_leases_ended_total{{how=\"{how}\"}}")))
+        };
+        let before = counted();
+        assert_eq!(before, [2.0, 0.0, 0.0]);
+        silent(world.locked_as(2).args(["release", "server:a", "--duty"]));
+        silent(world.locked_as(2).args(["release", "server:b", "--duty", "--as", "failed"]));
+        assert_eq!(counted(), before, "it has not ended once more");
+    }
+}
+
 #[test]
 fn a_store_that_is_down_is_a_figure_too() {
     let world = World::new();

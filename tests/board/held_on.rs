@@ -8,13 +8,14 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::kept::{Agent, has_left, is_renewed_for, keeper_of, lease};
-use crate::rotation::stage::Stage;
-use crate::run::stage::{ends, json, says, silent, text, uuid};
+use crate::rotation::stage::{APP, N8N, Stage};
+use crate::run::stage::{DOTENV, ends, json, says, silent, text, uuid};
 use crate::world::apart::{PIDS, USER_PIDS, first_that_runs, this_test};
 use crate::world::cluster;
 use crate::world::ends::{left_out, so};
 use crate::world::held::Held;
 use crate::world::processes::{lives, signal};
+use crate::world::real_sops;
 
 /// The keeper works in another directory than the one that the address and the variables were meant from.
 #[test]
@@ -52,7 +53,8 @@ fn another_hold(stage: &Stage) {
     fs::rename(&posts, &away).expect("away");
     silent(stage.locked(2).args(["steal", "server:a", "--reason", "it hangs", "--approved-by", "Maria"]));
     ends(stage.locked(2).args(["release", "server:a"]), 0);
-    silent(stage.locked(1).args(["acquire", "server:a", "--ttl", "10m"]));
+    let told = says(stage.locked(1).args(["acquire", "server:a", "--ttl", "10m"]), 0);
+    assert!(told.ends_with("took it away: it hangs (approved by Maria)\n"), "{told}");
     let _none_usually = fs::remove_dir_all(&posts);
     fs::rename(&away, &posts).expect("back");
     let before = lease(stage, "server:a").expect("held");
@@ -82,6 +84,37 @@ fn what_a_command_left_is_left_to_its_time_when_the_agent_ends() {
         let kept = lease(&stage, "server:k").expect("it stays");
         assert_eq!((&kept["state"], &kept["kept_alive_by"]), (&"kept".into(), &Value::Null), "{kept}");
         assert!(left("server:k") > 60_000);
+    }
+}
+
+/// A failure that changed nothing is nothing that could be gone on with: it keeps nobody out when nobody is there any more.
+/// Where an earlier command of the session had changed the file it is left to its time.
+#[test]
+fn a_failure_that_changed_nothing_is_given_back_when_the_agent_ends() {
+    for stage in Stage::both("nothing_changed") {
+        let mut agent = Agent::new(&stage);
+        let keeper = agent.keeps("sops:app sops:n8n --ttl 10m");
+        let state =
+            |name: &str| lease(&stage, name).map(|lease| (lease["state"].to_string(), lease["reason"].to_string()));
+        let then_fails = stage.world.script("sops", &format!("'{}' \"$@\"; exit 3", real_sops().display()));
+        let wrote = format!("PATH='{}':\"$PATH\" \"$me\" sops set {N8N} '[\"new\"]' '\"x\"'", then_fails.display());
+        agent.runs(&wrote);
+        assert!(state("sops:n8n").expect("kept").1.contains("after it had written"), "{:?}", state("sops:n8n"));
+        for failing in [format!("{} {APP}", DOTENV.join(" ")), N8N.to_owned()] {
+            agent.runs(&format!("\"$me\" sops set {failing} '[\"new\"]' 'no JSON'"));
+        }
+        for name in ["sops:app", "sops:n8n"] {
+            let (state, reason) = state(name).expect("kept");
+            assert!(state == "\"kept\"" && reason.contains("every byte is as before"), "{name} {state}: {reason}");
+        }
+        agent.is_killed();
+        has_left(keeper);
+        assert_eq!(state("sops:app"), None, "nobody is kept out");
+        let past: Vec<Value> = json(stage.locked(9).args(["history", "sops:app", "--json"]));
+        let note = past[0]["note"].as_str().expect("a note");
+        assert!(note.contains("every byte is as before; its session's process ended: perl"), "{note}");
+        assert_eq!(past[0]["ended_as"], "failed");
+        assert_eq!(state("sops:n8n").expect("it stays").0, "\"kept\"");
     }
 }
 

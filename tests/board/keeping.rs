@@ -113,6 +113,7 @@ fn one_keeper(stage: &Stage) {
     // Stolen on this machine; and behind its back, as from another.
     silent(stage.locked(2).args(["steal", "server:d", "--reason", "it hangs", "--approved-by", "Maria"]));
     has_left(fourth);
+    assert!(agent.runs("\"$me\" session list").contains(") about server:d at "), "and its session is told");
     let fifth = agent.keeps("server:e --ttl 1s");
     stage.taken();
     has_left(fifth);

@@ -21,7 +21,8 @@ fn a_rotation_is_not_completed_before_every_file_with_its_key_is_written() {
             )),
             "{said}"
         );
-        assert!(said.contains(&format!("next:  locked sops edit {APP}")), "{said}");
+        let next = format!("next:  locked sops edit --input-type dotenv --output-type dotenv {APP}\n");
+        assert!(format!("{said}\n").contains(&next), "{said}");
         silent(&mut stage.writes(1, APP));
         // Another one's write is not ours.
         silent(&mut stage.writes(2, N8N));
@@ -62,10 +63,42 @@ fn a_command_that_forgets_a_consumer_keeps_its_rotation() {
         let both = format!("{app} && {n8n}").replace("new", "newer");
         assert_eq!(says(&mut stage.rotates(2, &[], &both), 0), "");
         assert_eq!(says(&mut stage.rotates(2, &["--consumers-ok"], "true"), 0), "");
+        let last = &stage.history()[0];
+        let left = format!("not written: {APP}, {N8N}");
+        assert_eq!((&last["ended_as"], &last["note"]), (&"completed".into(), &left.into()), "somebody's word is noted");
         // What failed is not completed anyhow.
         assert_eq!(says(&mut stage.rotates(2, &[], "exit 3"), 3), "");
         assert_eq!(stage.status().len(), 0);
     }
+}
+
+/// What people paste is one word of a shell and no option; what programs read is the name itself.
+#[test]
+fn odd_names_of_consumers_can_be_pasted_and_read() {
+    let stage = Stage::new();
+    stage.world.encrypted("secrets/-dash.env.sops", "ODD=1\n", "dotenv");
+    stage.world.encrypted("secrets/a b.yaml", "ODD: 1\n", "yaml");
+    stage.world.git(&stage.world.work(), &["add", "-A"]);
+    let below = stage.world.work().join("secrets");
+    silent(stage.locked(1).args(["acquire", "rotation:ODD"]));
+    let release = |words: &[&str]| {
+        let mut command = stage.locked(1);
+        command.args(["release", "rotation:ODD"]).args(words).current_dir(&below);
+        ends(&mut command, 64)
+    };
+    let said = text(&release(&[]).stderr);
+    assert!(said.starts_with("REFUSED: rotation:ODD is not completed: ./-dash.env.sops, 'a b.yaml' have"), "{said}");
+    let line = said.lines().find_map(|line| line.strip_prefix("next:  ")).expect("a line").to_owned();
+    assert_eq!(line, "locked sops edit --input-type dotenv --output-type dotenv ./-dash.env.sops");
+    let answer: serde_json::Value = serde_json::from_slice(&release(&["--json"]).stdout).expect("JSON");
+    assert_eq!(answer, serde_json::json!({"refused": "rotation:ODD", "consumers": ["-dash.env.sops", "a b.yaml"]}));
+    // The line does what it says.
+    let line = line.replacen("locked", &format!("'{}'", env!("CARGO_BIN_EXE_locked")), 1);
+    let mut shell = stage.world.command("sh");
+    shell.args(["-c", &line]).current_dir(&below).env("LOCKED_SESSION", crate::world::board::uuid(1));
+    ends(shell.env("EDITOR", "sed -i s/1/2/"), 0);
+    let said = text(&release(&[]).stderr);
+    assert!(said.contains("next:  locked sops edit 'a b.yaml'\n"), "{said}");
 }
 
 #[test]

@@ -31,3 +31,32 @@ fn a_duty_frees_the_slot_and_is_seen_until_it_is_done() {
         assert!(said.starts_with(&format!("REFUSED: nothing of {ROTATION} is left to a person\n")), "{said}");
     }
 }
+
+/// What was left in one word with a rotation is its files and workflows: one duty, and closed in one word.
+#[test]
+fn what_was_left_with_a_rotation_is_done_with_it() {
+    for stage in Stage::both("duties_of_one_word") {
+        let open = || {
+            let duties: Vec<serde_json::Value> = json(stage.locked(2).args(["status", "--duties", "--json"]));
+            duties.iter().map(|duty| duty["resource"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        };
+        let leave = |resources: &[&str]| {
+            silent(stage.locked(1).arg("acquire").args(resources));
+            silent(stage.locked(1).arg("release").args(resources).args(["--as", "human-action"]));
+        };
+        // Another word about the same file is another duty.
+        leave(&["sops:n8n"]);
+        leave(&[ROTATION, "sops:app", "sops:n8n", "workflow:sync"]);
+        assert_eq!(open().len(), 5);
+        let done: serde_json::Value = json(stage.locked(2).args(["release", ROTATION, "--duty", "--json"]));
+        assert_eq!(done["of"], serde_json::json!([ROTATION, "sops:app", "workflow:sync"]));
+        assert_eq!((done["duties"].clone(), open()), (3.into(), vec!["sops:n8n".to_owned(); 2]));
+        silent(stage.locked(2).args(["release", "sops:n8n", "--duty"]));
+        // A file of it is not all of it.
+        leave(&[ROTATION, "sops:app"]);
+        silent(stage.locked(2).args(["release", "sops:app", "--duty"]));
+        assert_eq!(open(), [ROTATION]);
+        silent(stage.locked(2).args(["release", ROTATION, "--duty"]));
+        assert!(open().is_empty());
+    }
+}

@@ -63,7 +63,9 @@ fn the_victim_has_stopped_before_the_thief_holds_it() {
         let ended = victim.ended();
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(77), "{said}");
-        assert!(said.starts_with(&format!("LOST: the lease of {RESOURCE} was marked for stealing")), "{said}");
+        let lost = format!("LOST: the lease of {RESOURCE} was marked for stealing (revoked by 02020202 (");
+        assert!(said.starts_with(&lost), "{said}");
+        assert!(said.contains("): its host is gone (approved by Maria))"), "who, and why: {said}");
         let past = &place.history()[0];
         let note = past["note"].as_str().expect("a note");
         assert_eq!((&past["holder"], &past["ended_as"]), (&"01010101".into(), &"stolen".into()), "{past}");
@@ -133,8 +135,17 @@ fn what_rests_with_its_session_is_taken_at_once() {
     for place in Place::all("theft_of_rest") {
         silent(place.locked(1).args(["acquire", RESOURCE]));
         silent(&mut place.steal(&[]));
-        ends(place.locked(1).args(["check", RESOURCE]), 77);
-        assert_eq!(place.history()[0]["ended_as"], "stolen");
+        // Whoever had it is told at its next command, whatever that is.
+        let said = says(place.locked(1).args(["-r", "server:other", "true"]), 0);
+        assert!(said.starts_with("locked: 02020202 (") && said.lines().count() == 1, "{said}");
+        let why = format!(") about {RESOURCE} at ");
+        assert!(
+            said.contains(&why) && said.ends_with("took it away: its host is gone (approved by Maria)\n"),
+            "{said}"
+        );
+        assert!(!says(place.locked(1).args(["check", RESOURCE]), 77).contains("took it away"), "once");
+        let taken = place.history().into_iter().find(|past| past["resource"] == RESOURCE).expect("ended");
+        assert_eq!(taken["ended_as"], "stolen");
         silent(place.locked(2).args(["release", RESOURCE]));
         let said = silent(&mut place.steal(&[]));
         assert!(said.contains("(nobody held it any more)"), "{said}");
@@ -239,4 +250,41 @@ fn at_a_terminal_the_person_is_asked() {
     }
     let note = ways.world.history()[0]["note"].to_string();
     assert!(note.contains("its host is gone") && !note.contains("approved"), "{note}");
+}
+
+/// While the person thinks, who was shown gives it back, and somebody else has it.
+#[test]
+fn nothing_is_taken_from_who_was_not_shown() {
+    for (place, at_first) in Place::all("theft_of_another").into_iter().zip([true, false]) {
+        let locked = |session: u32| place.locked(session);
+        if at_first {
+            silent(locked(1).args(["acquire", RESOURCE]));
+        }
+        silent(locked(1).args(["acquire", "server:z"]));
+        let ways = Ways { world: place.stage.world };
+        let session = uuid(2);
+        let words = [env!("CARGO_BIN_EXE_locked"), "--session", &session, "steal"];
+        let words = [&words[..], &[RESOURCE, "server:z", "--reason", "its host is gone"]].concat();
+        let mut terminal = Terminal::new(&ways, Way::Itself, &words);
+        let asked = terminal.see("[y/N] ");
+        assert_eq!(asked.contains(&format!("{RESOURCE} is held by 01010101 (")), at_first, "{asked}");
+        if at_first {
+            silent(ways.world.locked_as(1).args(["release", RESOURCE]));
+        }
+        silent(ways.world.locked_as(3).args(["acquire", RESOURCE]));
+        terminal.line("y");
+        let asked = terminal.see("[y/N] ");
+        assert!(asked.contains("it has another holder by now, and nothing was taken"), "{asked}");
+        assert!(asked.contains(&format!("{RESOURCE} is held by 03030303 (")), "asked again: {asked}");
+        let held = |resource: &str| {
+            let board: Vec<serde_json::Value> = ways.world.status();
+            let lease = board.into_iter().find(|lease| lease["resource"] == resource).expect("held");
+            format!("{} {}", lease["holder"], lease["state"])
+        };
+        assert_eq!(held(RESOURCE), "\"03030303\" \"held\"");
+        assert_eq!(held("server:z"), "\"01010101\" \"held\"", "all or none");
+        terminal.line("y");
+        assert_eq!(terminal.end(), 0);
+        assert_eq!(held(RESOURCE), "\"02020202\" \"held\"");
+    }
 }

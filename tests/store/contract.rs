@@ -141,6 +141,7 @@ macro_rules! every_promise {
             stale: a_forced_run_does_not_take_the_question_away;
             stale: a_reboot_asks_too;
             theft: a_running_victim_is_told_and_the_thief_waits_for_it;
+            theft: nothing_is_taken_from_who_was_not_shown;
             theft: a_victim_that_does_not_answer_is_waited_for_until_its_time_is_over;
             theft: however_the_victim_ends_the_lease_is_over_for_it;
             theft: a_victim_that_finished_its_work_has_finished_it;

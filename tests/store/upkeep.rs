@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use locked::store::{
-    Acquisition, Cargo, Ended, Ending, HistoryFilter, Holding, Prune, Pruned, Release, Renewal, Request, Settlement,
-    Store, StoreError, Upkeep,
+    Acquisition, Cargo, Discharge, Ended, Ending, HistoryFilter, Holding, Prune, Pruned, Release, Renewal, Request,
+    Settlement, Store, StoreError, Upkeep,
 };
 
 use super::cast::{LIMIT, actor, bad, granted, receipt, release, resource, settled, take};
@@ -102,8 +102,15 @@ fn what_was_pruned_stays_counted(world: &dyn World) {
     let held = take(&mut *store, &restores);
     release(&mut *store, &held);
     let figures = |store: &mut dyn Store| store.board().expect("a board").figures(LIMIT).expect("answer");
+    let held = take(&mut *store, &ana.asks(&["c"]));
+    settled(&mut *store, &held, Ending::Release(Ended::HumanAction));
     let before = figures(&mut *store);
     assert_eq!((before.completed, before.failed, before.waits, before.quarantines), (6, 1, 1, 1), "{before:?}");
+    // A duty that is done was left to a person all the same.
+    let done = Discharge { session: bob.session, label: "bob".to_owned(), ended: Ended::Completed, note: None };
+    assert_eq!(store.discharge(&resource("c"), &done, LIMIT).expect("answer"), 1);
+    assert_eq!(store.discharge(&resource("c"), &done, LIMIT).expect("answer"), 0, "once");
+    assert_eq!((before.human_action, figures(&mut *store)), (1, before.clone()));
     world.pass(2 * DAY);
     for _ in 0..2 {
         care(&mut *store).prune(&Prune { older_than: DAY, keep: 0, dry_run: false }, LIMIT).expect("pruned");

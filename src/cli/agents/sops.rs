@@ -12,7 +12,7 @@ use crate::report::{self, ByHand, Refusal};
 use crate::rules;
 use crate::run::Context;
 use crate::store::{FileRecord, LeaseState, LeaseView};
-use crate::terms::{Resource, shell_quote};
+use crate::terms::{Resource, shell_path};
 
 use super::hold::ours;
 use crate::cli::world::{CALL, World};
@@ -94,5 +94,5 @@ pub(super) fn refusal(world: &World<'_>, target: &Target, how: ByHand, holder: O
 fn shown(context: &Context, path: &Path) -> String {
     let cwd = crate::platform::canonical(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
     let path = path.strip_prefix(&cwd).unwrap_or(path);
-    shell_quote(path.as_os_str().as_encoded_bytes())
+    shell_path(path)
 }

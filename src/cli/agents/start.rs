@@ -17,7 +17,7 @@ use crate::run::{self, Context, env_of};
 use crate::shims::{self, Folder};
 use crate::state::StateDir;
 use crate::store::{Ending, Holding, LeaseState, LeaseView, Settlement};
-use crate::terms::shell_quote;
+use crate::terms::{shell_path, shell_quote};
 
 use super::around::EXPORTED_FOR;
 use crate::cli::RunOptions;
@@ -123,6 +123,5 @@ fn open(lease: &LeaseView, written: &[Written]) -> Option<String> {
     }
     let by_hand = written.iter().filter(|written| written.resource == lease.resource);
     let mut plain = by_hand.filter(|written| written.path.is_file() && !naming::holds_sops(&written.path));
-    run::plaintext_of(&lease.files)
-        .or_else(|| plain.next().map(|written| shell_quote(written.path.as_os_str().as_encoded_bytes())))
+    run::plaintext_of(&lease.files).or_else(|| plain.next().map(|written| shell_path(&written.path)))
 }

@@ -97,7 +97,7 @@ fn write(
     let resources = resources.into_iter().collect();
     let request = Request::without_a_command(key, owner, Claim::Command, resources, &times, run::within(context));
     let Acquisition::Granted(granted) = ledger.store().acquire(&request, CALL).map_err(down)? else { return Ok(false) };
-    report::say_words(&granted.words);
+    report::say_words(&granted.words, ledger.store(), session.id);
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
     let receipts = files.iter().filter_map(|file| receipt(context, root, file)).collect();
     let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);

@@ -3,6 +3,7 @@
 
 use crate::canary::Verdict;
 use crate::holder::ProcFs;
+use crate::rules;
 use crate::run;
 use crate::store::ReceiptKind;
 use crate::terms::Digest;
@@ -13,7 +14,7 @@ use super::{Done, Work};
 impl Work<'_> {
     pub(super) fn accept(&self) -> Result<Done, Box<Left>> {
         let content = self.content()?;
-        let sops = format!("locked sops encrypt -i {}", self.shown);
+        let sops = format!("locked sops encrypt -i{} {}", rules::types(&self.target.path), self.shown);
         match self.look(&self.target.path) {
             Verdict::Sound | Verdict::Unverified(_) => {}
             Verdict::OpenEdit => {

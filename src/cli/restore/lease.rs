@@ -118,7 +118,7 @@ impl Hold {
         match held.store.settle(&holding, &Settlement::whole(ending, receipts), CALL) {
             Ok(Release::Released) => Ok(()),
             Ok(Release::NotOurs) => {
-                report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None));
+                report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None, None));
                 Err(Exit::Code(exit::LOST))
             }
             Err(error) => Err(down(&error)),
@@ -180,7 +180,7 @@ fn ask(
     let internal = || NotHeld::Refused(Exit::Code(exit::INTERNAL));
     let key = LeaseKey::random().map_err(|_| internal())?;
     let times = Times::new(None, None, None, None).map_err(|_| internal())?;
-    let (host, host_id) = (owner.host.clone(), owner.host_id.clone());
+    let (host, host_id, session) = (owner.host.clone(), owner.host_id.clone(), owner.session);
     let request =
         Request::without_a_command(key.clone(), owner, Claim::Restore, resources.clone(), &times, run::within(context));
     let grant = request.grant;
@@ -189,7 +189,7 @@ fn ask(
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
     match lease::acquire(request, patience, &mut asker).map_err(NotHeld::Unknown)? {
         Obtained::Granted { granted, .. } => {
-            report::say_words(&granted.words);
+            report::say_words(&granted.words, store, session);
             let here = granted.carried.into_iter().filter(|debt| debt.host == host);
             let mut carried: Vec<FileRecord> = Vec::new();
             for record in here.flat_map(|debt| debt.files) {

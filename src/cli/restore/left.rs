@@ -4,6 +4,7 @@
 use crate::canary::Fault;
 use crate::exit;
 use crate::report::Refusal;
+use crate::rules;
 
 use super::Work;
 use super::version::Version;
@@ -63,11 +64,11 @@ impl Work<'_> {
     /// Plaintext is never thrown away unasked; `other` is the version that would come in its place. An edit that is still
     /// open is ended by encrypting it; in a quarantine only the program itself may.
     pub(super) fn plaintext(&self, other: Option<&Version>) -> Box<Left> {
-        let shown = &self.shown;
+        let (shown, types) = (&self.shown, rules::types(&self.target.path));
         let next = if self.hold.may_be_quarantined() {
-            format!("sops encrypt -i {shown} && locked restore {shown} --accept")
+            format!("sops encrypt -i{types} {shown} && locked restore {shown} --accept")
         } else {
-            format!("locked sops encrypt -i {shown}")
+            format!("locked sops encrypt -i{types} {shown}")
         };
         let retry = other.map_or_else(
             || "no".to_owned(),

@@ -27,7 +27,7 @@ use crate::rules::{Asked, Via};
 use crate::run::{self, AtHand, Before, Context};
 use crate::state::StateDir;
 use crate::store::{Ended, Ending};
-use crate::terms::{Digest, shell_quote};
+use crate::terms::{Digest, shell_path};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -63,7 +63,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
     })?;
     // Reading a pipe would wait for ever, a device might never end.
     if fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
-        let shown = shell_quote(verb.file.as_os_str().as_encoded_bytes());
+        let shown = shell_path(&verb.file);
         return Err(refuse(
             &report::misuse(&format!("{shown} is no regular file"), "name the file itself"),
             exit::USAGE,
@@ -81,7 +81,7 @@ fn attempt(context: &Context, options: &RunOptions, verb: &Restore) -> Result<Ex
         accepts_stale: options.accept_stale,
         verb,
         hold,
-        shown: shell_quote(verb.file.as_os_str().as_encoded_bytes()),
+        shown: shell_path(&verb.file),
         chain: Chain::of(&copies, target.scope(), &target.key, &target.path),
         copies,
         target,
@@ -149,7 +149,7 @@ impl Work<'_> {
     }
 
     fn done(&self, version: &Digest, receipt: Option<crate::store::Receipt>, text: String, which: &str) -> Done {
-        let json = json!({"file": self.shown, "resource": self.target.resource.name.as_str(), "version": which,
+        let json = json!({"file": self.verb.file.to_string_lossy(), "resource": self.target.resource.name.as_str(), "version": which,
                           "digest": version.as_str()});
         Done { receipt, json, text }
     }

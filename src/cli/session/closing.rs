@@ -6,7 +6,6 @@ use crate::cli::rotation;
 use crate::cli::world::{CALL, World, scoped};
 use crate::exit::Exit;
 use crate::naming::Local;
-use crate::report;
 use crate::run;
 use crate::store::{Ended, LeaseView};
 use crate::terms::{FencingToken, Resource};
@@ -17,21 +16,30 @@ pub(in crate::cli) struct Closing {
     pub(in crate::cli) ended: Ended,
     pub(in crate::cli) note: Option<String>,
     /// Files with the key of its secret that were not written.
-    consumers: Vec<String>,
+    consumers: run::Left,
 }
 
 impl Closing {
     fn of(ended: Ended) -> Self {
-        Self { ended, note: None, consumers: Vec::new() }
+        Self { ended, note: None, consumers: run::Left::default() }
     }
 
-    fn failed(note: String, consumers: Vec<String>) -> Self {
+    fn failed(note: String, consumers: run::Left) -> Self {
         Self { ended: Ended::Failed, note: Some(note), consumers }
+    }
+
+    /// The same with this word for the ledger, behind others.
+    pub(super) fn noting(self, word: Option<&str>) -> Self {
+        let note = [self.note.as_deref(), word].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        Self { note: Some(note).filter(|note| !note.is_empty()), ..self }
     }
 
     /// The same by the word of somebody who says that the files need no new value.
     fn accepted(self) -> Self {
-        if self.consumers.is_empty() { self } else { Self { ended: Ended::Completed, consumers: Vec::new(), ..self } }
+        if self.consumers.files.is_empty() {
+            return self;
+        }
+        Self { ended: Ended::Completed, consumers: run::Left::default(), ..self }
     }
 }
 
@@ -46,7 +54,8 @@ pub(in crate::cli) fn closing(world: &mut World<'_>, lease: &LeaseView) -> Resul
     }
     let here = scoped(world.context, std::slice::from_ref(&rotation.name), Local::Peek)?;
     if !here.contains(rotation) {
-        return Ok(Closing::failed("its session ended elsewhere: its files were not looked at".to_owned(), Vec::new()));
+        let note = "its session ended elsewhere: its files were not looked at".to_owned();
+        return Ok(Closing::failed(note, run::Left::default()));
     }
     let session = world.session.id;
     let left = run::consumers_left(world.context, world.store.as_mut(), rotation, session, &[], CALL)
@@ -54,7 +63,7 @@ pub(in crate::cli) fn closing(world: &mut World<'_>, lease: &LeaseView) -> Resul
     rotation::tell_unseen(rotation, &left);
     Ok(match left.files.is_empty() {
         true => Closing::of(Ended::Completed),
-        false => Closing::failed(format!("not written: {}", report::listed(&left.files)), left.files),
+        false => Closing::failed(format!("not written: {}", left.listed()), left),
     })
 }
 
@@ -76,7 +85,7 @@ impl Closings {
             }
             let found = closing(world, lease)?;
             let found = if accepted { found.accepted() } else { found };
-            if !found.consumers.is_empty() {
+            if !found.consumers.files.is_empty() {
                 return Err(rotation::not_completed(&lease.resource, &found.consumers));
             }
             self.0.push((lease.resource.clone(), lease.token, found));

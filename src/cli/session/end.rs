@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
 use crate::cli::front::refuse;
-use crate::cli::held::{answer, open_edit, still_open};
+use crate::cli::held::{answer, by_another, open_edit, still_open};
 use crate::cli::verbs::EndVerb;
 use crate::cli::world::{CALL, World};
 use crate::clock::Clock as _;
@@ -79,6 +79,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
     };
     let began = world.context.clock.now();
     let (mut given, mut closings) = (Given::default(), Closings::default());
+    let by = by_another(world, options);
     let mut told = false;
     loop {
         let leases = own(world)?;
@@ -106,7 +107,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
         let Some(next) = leases.iter().find(rests) else {
             return Ok(given);
         };
-        if give_back(world, next, closings.of(next))? {
+        if give_back(world, next, closings.of(next).noting(by.as_deref()))? {
             given.0.push((next.resource.clone(), next.token));
         } else if began.until(world.context.clock.now()) >= limit + CALL {
             return Err(crate::cli::held::not_ours(world, std::slice::from_ref(&next.resource)));

@@ -83,6 +83,6 @@ pub(super) fn hear(store: &mut dyn Store, session: SessionId) {
     if let Some(board) = store.board()
         && let Ok(words) = board.hear(session, super::world::CALL)
     {
-        report::say_words(&words);
+        report::say_words(&words, store, session);
     }
 }

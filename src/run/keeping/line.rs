@@ -2,14 +2,8 @@
 //! hold, under another token, and hands it back. (Pure.)
 #![forbid(unsafe_code)]
 
-use crate::store::{Ended, PastLease};
+use crate::store::PastLease;
 use crate::terms::{FencingToken, Resource, SessionId};
-
-/// What the stores write when a session goes on with what it held.
-const ADOPTED: &str = "adopted by its session";
-
-/// The end of a text that was cut.
-const CUT: char = '…';
 
 /// Whether the lease that has this resource now, under the token `to`, is what the session held under `from`: every row
 /// from that one on was adopted by the session. `past` are the ended rows, in any order; `since` is when the lease began.
@@ -29,14 +23,7 @@ pub(super) fn leads(
     line.first().is_some_and(|first| first.token == from)
         && (0..line.len())
             .filter(|&at| last(at))
-            .all(|at| line[at].session == session && was_adopted(line[at], next_began(at)))
-}
-
-/// An adoption is one act: the next row begins in the moment in which this one ends. That tells it where the note was cut.
-fn was_adopted(lease: &PastLease, next_began: i64) -> bool {
-    let note = lease.note.as_deref().unwrap_or_default();
-    let ended_well = matches!(lease.ended_as, Ended::Completed | Ended::Failed);
-    ended_well && (note.ends_with(ADOPTED) || (note.ends_with(CUT) && lease.ended_at == next_began))
+            .all(|at| line[at].session == session && line[at].was_adopted(next_began(at)))
 }
 
 #[cfg(test)]
@@ -44,6 +31,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::store::Ended;
     use crate::terms::{ResourceName, Scope};
 
     const OURS: SessionId = SessionId(Uuid::from_u128(1));
@@ -71,7 +59,7 @@ mod tests {
 
     #[test]
     fn only_adoptions_lead_from_hold_to_hold() {
-        let adopted = |token| past(token, OURS, Ended::Completed, ADOPTED);
+        let adopted = |token| past(token, OURS, Ended::Completed, "ran sops set x; adopted by its session");
         let cut = "it exited with 1 …";
         let cases: [(&str, Vec<PastLease>, bool); 10] = [
             ("one command after the other", vec![adopted(30), adopted(10), adopted(20)], true),
@@ -84,7 +72,11 @@ mod tests {
             ("a long reason, and the next began later", vec![past(10, OURS, Ended::Failed, cut), adopted(30)], false),
             ("given back, and acquired anew", vec![past(10, OURS, Ended::Completed, "")], false),
             ("stolen and given back", vec![past(10, OURS, Ended::Stolen, "revoked by x: y"), adopted(20)], false),
-            ("another's in between", vec![adopted(10), past(20, OTHERS, Ended::Completed, ADOPTED)], false),
+            (
+                "another's in between",
+                vec![adopted(10), past(20, OTHERS, Ended::Completed, "adopted by its session")],
+                false,
+            ),
             ("run out and taken back", vec![past(10, OURS, Ended::Expired, "presumed crashed, reclaimed")], false),
             ("its row is not known any more", vec![adopted(20), adopted(30)], false),
             ("nothing is known", Vec::new(), false),

@@ -9,10 +9,12 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::config::StoreSetting;
 use crate::report::rough_span;
 use crate::run::Context;
-use crate::run::files::plaintext_of;
+use crate::run::files::{Before, path_of, plaintext_of};
+use crate::settle;
 use crate::state::{Post, StateDir};
 use crate::store::{
-    Ended, Ending, HistoryFilter, Holding, LeaseState, LeaseView, Release, Renewal, Settlement, Store, StoreError, Word,
+    Ended, Ending, FileRecord, HistoryFilter, Holding, LeaseState, LeaseView, Release, Renewal, Settlement, Store,
+    StoreError, Word,
 };
 use crate::supervise::{Beat, Cause, Keeping, LetGo};
 use crate::terms::{FencingToken, Resource, SessionId};
@@ -52,7 +54,7 @@ pub(super) struct Watch<'a> {
 enum Standing {
     /// Its session holds it by its own word, without a command.
     Rests,
-    /// What a command left is kept for its session, or it was acquired on another machine: renewed while the anchor lives,
+    /// What a command left half done is kept for its session, or it was acquired on another machine: renewed while the anchor lives,
     /// and then left to its time.
     Kept,
     /// A command of its session runs under it.
@@ -187,9 +189,22 @@ fn standing(lease: &LeaseView, host_id: &str) -> Standing {
         LeaseState::Revoked | LeaseState::Remote => Standing::Gone,
         _ if lease.pid.is_some() => Standing::Runs,
         _ if plaintext_of(&lease.files).is_some() => Standing::Stays,
+        // A failure that changed nothing keeps nobody out once nobody is there to go on.
+        LeaseState::Kept if lease.host_id == host_id && wrote_nothing(lease) => Standing::Rests,
         _ if lease.explicit && lease.state != LeaseState::Kept && lease.host_id == host_id => Standing::Rests,
         _ => Standing::Kept,
     }
+}
+
+/// A command of it has failed, and every file is byte for byte as it was before this command and those before it.
+fn wrote_nothing(lease: &LeaseView) -> bool {
+    let is_as_before = |record: &FileRecord| {
+        let now = Before::read(&path_of(record));
+        now.is_ok_and(|now| now.digest() == record.before)
+    };
+    lease.reason.as_deref().is_some_and(settle::is_of_nothing_written)
+        && !lease.files.is_empty()
+        && lease.files.iter().all(is_as_before)
 }
 
 impl Keeping for Watch<'_> {

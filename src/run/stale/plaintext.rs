@@ -251,7 +251,7 @@ pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, St
     if look.file.write.via == Via::InPlace {
         return Ok(look.unknown(chain.first()));
     }
-    let refusal = words::gone_on(&look.shown());
+    let refusal = words::gone_on(&look.shown(), &look.file.target.path);
     Ok(look.accepted_or(refusal, Some(note.version.clone())))
 }
 

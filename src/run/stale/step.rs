@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::lineage::{Base, Way};
 use crate::naming::Target;
-use crate::terms::shell_quote;
+use crate::rules;
+use crate::terms::{shell_path, shell_quote};
 
 use super::super::files;
 use line::{Line, aside};
@@ -37,18 +38,19 @@ pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Ba
     };
     let inside = root.and_then(|root| target.path.strip_prefix(root).ok()).unwrap_or(&target.path);
     let spec = if git == "git" { shown.to_owned() } else { path(inside) };
-    let line = Line { git, spec, inside: path(inside), shown, autostash: false };
+    let decrypt = decrypt(shown, &target.path);
+    let line = Line { git, spec, inside: path(inside), shown, decrypt, autostash: false };
     let next = match (base, way) {
         // The newest lies below the plaintext that was written over it.
         (Base::Read { .. }, Way::ReadAgain) if files::is_plaintext(&target.path) => {
-            format!("mv {shown} {0} && locked restore {shown} && locked sops decrypt {shown}", aside(shown))
+            format!("mv {shown} {0} && locked restore {shown} && {1}", aside(shown), line.decrypt)
         }
         (Base::Read { .. }, Way::ReadAgain) => line.of(way),
         // What has no receipt cannot be committed past the hooks.
         (Base::Under, Way::CommitHere(then)) => {
             format!("{} stash push -- {} && {}", line.git, line.spec, line.of(then))
         }
-        (Base::Read { .. }, way) if wants(way).is_none() => format!("{} && locked sops decrypt {shown}", line.of(way)),
+        (Base::Read { .. }, way) if wants(way).is_none() => format!("{} && {}", line.of(way), line.decrypt),
         _ => line.of(way),
     };
     let retry = match (wants(way), base) {
@@ -59,6 +61,11 @@ pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Ba
         (None, Base::Put { .. }) => AGAIN_PUT.to_owned(),
     };
     Step { retry, next }
+}
+
+/// The line that reads it again.
+pub(super) fn decrypt(shown: &str, path: &Path) -> String {
+    format!("locked sops decrypt{} {shown}", rules::types(path))
 }
 
 /// What somebody must do first that no command here does.
@@ -83,7 +90,7 @@ fn wants(way: &Way) -> Option<String> {
 }
 
 pub(super) fn path(path: &Path) -> String {
-    shell_quote(path.as_os_str().as_encoded_bytes())
+    shell_path(path)
 }
 
 pub(super) fn quoted(text: &str) -> String {

@@ -1,12 +1,14 @@
 //! What is said of bases: who, when, on which branch, where.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use crate::lineage::{Base, Note};
 use crate::notes;
 use crate::report::{Refusal, clock_time, day_and_time};
 use crate::store::StoredReceipt;
 
-use super::step::{AGAIN_READ, Step, quoted};
+use super::step::{AGAIN_READ, Step, decrypt, quoted};
 
 /// A newer version would be lost.
 pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, step: Step) -> Refusal {
@@ -28,13 +30,13 @@ pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, step: St
 }
 
 /// The file changed between the reading and the encrypting, and nobody knows by whom.
-pub(super) fn gone_on(shown: &str) -> Refusal {
+pub(super) fn gone_on(shown: &str, path: &Path) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: format!("{shown} has changed since this session decrypted it; encrypting that plaintext would undo it"),
         why: "what it holds now is not what the plaintext was read from; nothing was run".to_owned(),
         retry: AGAIN_READ.to_owned(),
-        next: format!("locked sops decrypt {shown}"),
+        next: decrypt(shown, path),
     }
 }
 

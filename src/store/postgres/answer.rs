@@ -205,6 +205,7 @@ pub(super) enum TakenAway {
     Revoked { leases: Vec<Taken> },
     Nothing,
     Quarantined,
+    Changed,
 }
 
 /// A lease that was taken away.
@@ -225,6 +226,7 @@ impl TakenAway {
             }
             Self::Nothing => Revocation::Nothing,
             Self::Quarantined => Revocation::Quarantined,
+            Self::Changed => Revocation::Changed,
         })
     }
 }

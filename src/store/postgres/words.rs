@@ -165,11 +165,21 @@ fn named(of: &Resource, mut how: Value) -> Value {
 
 pub(super) fn revoke(of: &[Resource], theft: &Theft) -> Call {
     Call::new("revoke_v1")
-        .json("resources", &resources(of))
+        .json("resources", &of.iter().map(|resource| shown(resource, theft)).collect())
         .text("reason", Some(&theft.why()))
         .uuid("session", Some(theft.session.whole()))
         .text("label", Some(&theft.label))
         .flag("at_once", theft.at_once)
+}
+
+/// A resource, and where a person was shown who has it, under which token. A schema of before does not look at that.
+fn shown(resource: &Resource, theft: &Theft) -> Value {
+    let mut told = named(resource, json!({}));
+    let shown = theft.shown.as_ref().and_then(|shown| shown.iter().find(|(it, _)| it == resource));
+    if let Some((_, token)) = shown {
+        told["shown"] = token.map(|token| token.0).into();
+    }
+    told
 }
 
 pub(super) fn forced(forced: &Forced) -> Result<Call, StoreError> {

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::store::board::{Begun, Board, Figures, SEEN_ANEW, SessionView, WORDS, WaitView, Word};
 use crate::store::door::shown;
-use crate::store::{Prune, StoreError};
+use crate::store::{Ended, Prune, StoreError};
 use crate::terms::SessionId;
 
 use super::SqliteStore;
@@ -138,6 +138,16 @@ pub(super) fn heard(connection: &Connection, session: SessionId) -> Result<Vec<W
         connection.execute("delete from words where session = ?1", [session.whole()])?;
     }
     Ok(words)
+}
+
+/// So many rows that were left to a person have ended in another way now. They are counted as what they were.
+pub(super) fn count_as_left(connection: &Connection, now_as: Ended, rows: usize) -> Result<(), Fault> {
+    let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+    for (what, by) in [(Ended::HumanAction, rows), (now_as, -rows)] {
+        let sql = "insert into tally (what, count) values (?1, ?2) on conflict (what) do update set count = count + ?2";
+        connection.execute(sql, (what.as_str(), by))?;
+    }
+    Ok(())
 }
 
 /// How often this happened: in the ledger, and before it was pruned.

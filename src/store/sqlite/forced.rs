@@ -175,7 +175,8 @@ fn insert(
             ":renewed": forced.ended_at,
             ":ended_at": ended_at,
             ":ended_as": ended_as,
-            ":note": note,
+            // Of a row that lives the reason says it, and its end is noted with that.
+            ":note": ended_at.is_some().then_some(&note),
         })?;
     Ok(())
 }

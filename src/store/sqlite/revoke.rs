@@ -22,8 +22,14 @@ pub(super) fn revoke(
     theft: &Theft,
     now: &Now,
 ) -> Result<Revocation, Fault> {
-    let rows: Result<Vec<_>, Fault> = resources.iter().map(|resource| row::live(connection, resource)).collect();
-    let rows: Vec<Row> = rows?.into_iter().flatten().collect();
+    let mut rows: Vec<Row> = Vec::new();
+    for resource in resources {
+        let row = row::live(connection, resource)?;
+        if !theft.was_shown(resource, row.as_ref().map(|row| FencingToken(row.token))) {
+            return Ok(Revocation::Changed);
+        }
+        rows.extend(row);
+    }
     if rows.iter().any(|row| row.state == Stored::Quarantined) {
         return Ok(Revocation::Quarantined);
     }

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use crate::store::{Discharge, Ended, Ending, Holding, Receipt, Release, Settlement};
 use crate::terms::Resource;
 
+use super::board;
 use super::debt;
 use super::fault::Fault;
 use super::ledger::{Now, ms};
@@ -157,14 +158,15 @@ pub(super) fn end(
     let ended = if row.revoked && word == Word::Own && ended == Ended::Failed { Ended::Stolen } else { ended };
     connection
         .prepare_cached(
-            "update leases set ended_at = ?2, ended_as = ?3, note = nullif(?4, ''), settled = max(settled, ?5), \
-             takeable = 0 where id = ?1",
+            "update leases set ended_at = ?2, ended_as = ?3, note = case when note is null then nullif(?4, '') \
+             when ?4 = '' then note else note || '; ' || ?4 end, settled = max(settled, ?5), takeable = 0 where id = ?1",
         )?
         .execute((row.id, now.wall, ended.as_str(), note, word == Word::Own))?;
     Ok(())
 }
 
-/// What was left to a person ends; what it was stays in the note.
+/// What was left to a person ends; what it was stays in the note. It was counted as left to a person, and stays so: counts only
+/// grow.
 pub(super) fn discharge(connection: &Connection, resource: &Resource, how: &Discharge) -> Result<u64, Fault> {
     let done = connection
         .prepare_cached(
@@ -172,6 +174,9 @@ pub(super) fn discharge(connection: &Connection, resource: &Resource, how: &Disc
              where scope = ?1 and name = ?2 and ended_as = 'human-action'",
         )?
         .execute((&resource.scope.0, resource.name.as_str(), how.ended.as_str(), how.told()))?;
+    if done > 0 {
+        board::count_as_left(connection, how.ended, done)?;
+    }
     Ok(done as u64)
 }
 
@@ -184,18 +189,27 @@ pub(super) enum Word {
     Successor,
 }
 
-/// The row is the explicit hold again, for the hold's TTL from now.
+/// The row is the explicit hold again, for the hold's TTL from now. Which command it was meanwhile is noted: nothing else
+/// would say it.
 fn hand_back(connection: &Connection, row: &Row, now: &Now) -> Result<(), Fault> {
     let ttl = row.hold_ttl_ms.unwrap_or(row.ttl_ms);
     connection
         .prepare_cached(
             "update leases set state = 'held', explicit = 1, settled = 1, takeable = 0, remote = 0, reason = null, \
              pid = null, live_device = null, live_inode = null, files = '[]', debt = ?6, ttl_ms = ?2, \
-             operation = coalesce(hold_operation, operation), issue = hold_issue, hold_ttl_ms = null, \
+             note = ?7, operation = coalesce(hold_operation, operation), issue = hold_issue, hold_ttl_ms = null, \
              hold_operation = null, hold_issue = null, boot = ?3, \
              expires_ms = ?4, renewed_at = ?5 where id = ?1",
         )?
-        .execute((row.id, ttl, &now.boot, now.ms.saturating_add(ttl), now.wall, debt::text(&debt::to_others(row)?)?))?;
+        .execute(rusqlite::params![
+            row.id,
+            ttl,
+            &now.boot,
+            now.ms.saturating_add(ttl),
+            now.wall,
+            debt::text(&debt::to_others(row)?)?,
+            crate::store::ran(&row.operation),
+        ])?;
     Ok(())
 }
 

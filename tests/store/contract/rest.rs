@@ -31,8 +31,11 @@ pub(crate) fn an_explicit_hold_is_adopted_and_handed_back(world: &dyn World) {
     busy(&mut *store, &bob.asks(&["a"]));
     world.pass(SECOND);
     take(&mut *store, &bob.asks(&["a"]));
-    let ended: Vec<_> = past_of(&mut *store, "a").into_iter().map(|it| it.0).collect();
+    let past = past_of(&mut *store, "a");
+    let ended: Vec<_> = past.iter().map(|it| it.0).collect();
     assert_eq!(ended, [Ended::Expired, Ended::Completed], "the first hold ended when it was adopted");
+    let ran = format!("ran {}; presumed crashed, reclaimed by ", command.owner.operation);
+    assert!(past[0].1.starts_with(&ran), "which command it was is in the ledger: {past:?}");
 }
 
 pub(crate) fn a_hold_is_not_handed_back_when_a_person_ends_it(world: &dyn World) {

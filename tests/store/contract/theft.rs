@@ -18,6 +18,7 @@ pub(super) fn theft(by: &Actor) -> Theft {
         reason: "it hangs".to_owned(),
         approved_by: Some("Maria".to_owned()),
         at_once: false,
+        shown: None,
     }
 }
 
@@ -73,6 +74,35 @@ pub(crate) fn a_running_victim_is_told_and_the_thief_waits_for_it(world: &dyn Wo
     granted(&mut *store, &thief);
     was_stolen(&mut *store, "a");
     assert_eq!(last(&mut *store, "b").0, Ended::Failed, "nobody took that");
+}
+
+/// A person has said yes to what was shown, and meanwhile it is another's.
+pub(crate) fn nothing_is_taken_from_who_was_not_shown(world: &dyn World) {
+    let mut store = world.store();
+    let (ana, bob, eve) = (actor("ana"), actor("bob"), actor("eve"));
+    let ours = granted(&mut *store, &ana.holds(&["a"])).tokens[0].1;
+    let shown = |of_a, of_b| Theft { shown: Some(vec![(resource("a"), of_a), (resource("b"), of_b)]), ..theft(&eve) };
+    let ask = |store: &mut dyn Store, theft: &Theft| {
+        store.revoke(&[resource("a"), resource("b")], theft, LIMIT).expect("the store answers")
+    };
+    let nobody = shown(None, None);
+    assert_eq!(ask(&mut *store, &nobody), Revocation::Changed, "nobody was shown");
+    granted(&mut *store, &bob.holds(&["b"]));
+    assert_eq!(ask(&mut *store, &shown(Some(ours), None)), Revocation::Changed, "all of them or none");
+    for (name, by) in [("a", &ana), ("b", &bob)] {
+        assert!(
+            matches!(store.renew(&by.holding(&[name]), LIMIT).expect("answer"), Renewal::Renewed(_)),
+            "{name} is not marked"
+        );
+    }
+    settled(&mut *store, &bob.holding(&["b"]), Ending::Release(Ended::Completed));
+    // Who was shown, or nobody any more.
+    let Revocation::Revoked(victims) = ask(&mut *store, &shown(Some(ours), Some(locked::terms::FencingToken(7))))
+    else {
+        panic!("it was shown")
+    };
+    assert_eq!(victims.len(), 1, "{victims:?}");
+    was_stolen(&mut *store, "a");
 }
 
 pub(crate) fn a_victim_that_does_not_answer_is_waited_for_until_its_time_is_over(world: &dyn World) {

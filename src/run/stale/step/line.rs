@@ -21,6 +21,8 @@ pub(super) struct Line<'a> {
     pub(super) inside: String,
     /// The file, as it was typed.
     pub(super) shown: &'a str,
+    /// What reads it again.
+    pub(super) decrypt: String,
     /// Merges and pulls put aside what is uncommitted in other files.
     pub(super) autostash: bool,
 }
@@ -71,7 +73,7 @@ impl Line<'_> {
                 format!("{git} pull{join}{past}{}", from.unwrap_or_default())
             }
             Way::TooMany => format!("{git} log --oneline -- {spec}"),
-            Way::ReadAgain => format!("locked sops decrypt {shown}"),
+            Way::ReadAgain => self.decrypt.clone(),
             Way::EndFirst | Way::Git(_) => format!("{git} status"),
         }
     }

@@ -120,6 +120,16 @@ begin
       'quarantines', (select count(*) from @schema@.leases l where l.state = 'quarantined') + coalesce((counted ->> 'quarantines')::bigint, 0));
 end $body$;
 
+-- So many rows that were left to a person have ended in another way now. They are counted as what they were.
+create or replace function @schema@.count_as_left(now_as text, many bigint) returns void
+language plpgsql volatile as $body$
+begin
+  insert into @schema@.tally as y (what, count)
+  select x.what, x.count from (values ('human-action', many), (now_as, -many)) x(what, count)
+   where many > 0 and now_as <> 'human-action' order by x.what
+  on conflict on constraint tally_pkey do update set count = y.count + excluded.count;
+end $body$;
+
 -- What is about to be pruned stays counted; sessions and words of so long ago go.
 create or replace function @schema@.keep_count(old bigint[], before timestamptz) returns void
 language plpgsql volatile as $body$
@@ -131,7 +141,7 @@ begin
     select 'quarantines', count(*) from @schema@.leases l where l.id = any (old) and l.state = 'quarantined'
     union all
     select 'waits', count(distinct w.grant_id) from @schema@.waits w where w.until < before) x
-   where x.count > 0
+   where x.count > 0 order by x.what
   on conflict on constraint tally_pkey do update set count = y.count + excluded.count;
   delete from @schema@.sessions s where coalesce(s.ended_at, s.seen_at) < before;
   delete from @schema@.words w where w.at < before;

@@ -175,7 +175,7 @@ create or replace view @schema@.rotations as
          substr(l.name, 10)::text as secret_name,
          case when l.ended_at is null then 'pending' when l.ended_as in ('completed', 'human-action') then l.ended_as
               else 'failed' end as status,
-         l.acquired_at as created_at, coalesce(l.note, l.reason) as error_message
+         l.acquired_at as created_at, case when l.ended_at is null then l.reason else coalesce(l.note, l.reason) end as error_message
     from @schema@.leases l where l.name like 'rotation:%';
 
 -- What was left to a person (human-action) holds nothing, and its row waits for a word: that it is done (completed), or will
@@ -196,7 +196,11 @@ begin
   told := nullif(concat_ws(': ', told, nullif(said, '')), '');
   update @schema@.leases x set ended_as = wanted.status, note = nullif(concat_ws('; ', x.note, told), '')
    where x.id = l.id and x.ended_as = 'human-action' returning coalesce(x.note, x.reason) into wanted.error_message;
-  return case when found then wanted end;
+  if not found then
+    return null;
+  end if;
+  perform @schema@.count_as_left(wanted.status, 1);
+  return wanted;
 end $body$;
 
 create or replace function @schema@.rotation_written() returns trigger

@@ -79,6 +79,8 @@ begin
     n.reason := (e ->> 'reason') || ' (' || q.note || ')';
     n.expires_at := case when what = 'lingers' then t + @schema@.span((e ->> 'lasts_ms')::bigint) end;
   end if;
+  -- Of a row that lives the reason says it, and its end is noted with that.
+  n.note := case when n.ended_at is not null then q.note end;
   perform @schema@.enter(n);
 end $body$;
 

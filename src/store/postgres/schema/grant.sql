@@ -1,11 +1,13 @@
 -- A grant in the tables: the predecessor's row ends, the token grows, the new row stands.
 
--- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's.
+-- Ends a row. `own`: by its holder's word, which a later question of the same grant is told; else by a successor's. What was
+-- noted of it while it lived stands before that.
 create or replace function @schema@.finish(row_id bigint, how text, why text, own boolean, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases l
-     set ended_at = t, ended_as = how, note = nullif(left(why, 4000), ''), settled = l.settled or own, takeable = false
+     set ended_at = t, ended_as = how, note = nullif(left(concat_ws('; ', l.note, nullif(why, '')), 4000), ''),
+         settled = l.settled or own, takeable = false
    where l.id = row_id;
 end $body$;
 

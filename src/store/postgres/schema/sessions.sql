@@ -60,7 +60,8 @@ end $body$;
 -- Marks live leases for stealing, all of them or none. A running command learns it from its next renew, stops and settles,
 -- and only then (or when its TTL ends) is anybody else granted; `at_once` does not wait for that: two may be writing then.
 -- What rests with its session, or has run out, has no command to wait for: it can be taken from now on, what it may have
--- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one is.
+-- written is proven by who takes it. `revoked` with what became of each, `nothing` where no lease lives, `quarantined` where one
+-- is. A resource with `shown` is taken from that token alone (null: from nobody); else `changed`, and nothing is marked.
 create or replace function @schema@.revoke_v1(
   resources jsonb, reason text, session uuid default null, label text default '', at_once boolean default false
 ) returns jsonb
@@ -88,6 +89,10 @@ begin
   if exists (select 1 from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
               where x.ended_at is null and x.state = 'quarantined') then
     return '{"answer": "quarantined"}';
+  elsif exists (select 1 from @schema@.leases x, jsonb_array_elements(revoke_v1.resources) r
+                 where x.ended_at is null and x.name = r ->> 'name' and x.scope = r ->> 'scope'
+                   and r ? 'shown' and x.token is distinct from (r ->> 'shown')::bigint) then
+    return '{"answer": "changed"}';
   end if;
   for l in select x.* from @schema@.leases x join unnest(names, scopes) as w(name, scope) on x.name = w.name and x.scope = w.scope
             where x.ended_at is null order by x.name, x.scope loop

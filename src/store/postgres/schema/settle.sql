@@ -31,14 +31,15 @@ begin
    where x.id = l.id;
 end $body$;
 
--- The row is the explicit hold again, for the hold's TTL from now.
+-- The row is the explicit hold again, for the hold's TTL from now. Which command it was meanwhile is noted: nothing else would
+-- say it.
 create or replace function @schema@.hand_back(l @schema@.leases, t timestamptz) returns void
 language plpgsql volatile as $body$
 begin
   update @schema@.leases x
      set state = 'held', explicit = true, settled = true, takeable = false, remote = false, reason = null, pid = null,
          live_device = null, live_inode = null, files = '[]', debt = @schema@.to_others(l.debt), ttl_ms = l.hold_ttl_ms,
-         operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
+         note = 'ran ' || l.operation, operation = coalesce(l.hold_operation, l.operation), hold_ttl_ms = null, hold_operation = null,
          issue = l.hold_issue, hold_issue = null, rule = l.hold_rule, hold_rule = null,
          expires_at = t + @schema@.span(l.hold_ttl_ms), renewed_at = t
    where x.id = l.id;

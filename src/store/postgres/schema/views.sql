@@ -71,6 +71,7 @@ begin
     from @schema@.wanted(resources) w, unnest(w.names, w.scopes) as u(name, scope)
    where l.name = u.name and l.scope = u.scope and l.ended_at is not null and l.ended_as = 'human-action';
   get diagnostics done = row_count;
+  perform @schema@.count_as_left(discharge_v1.ended_as, done);
   return to_jsonb(done);
 end $body$;
 
