@@ -245,7 +245,7 @@ fn hooks_of_agents_go_from_a_place_that_needs_quoting() {
         let claude = home(&world).join(".claude");
         let left = tree(&claude).keys().map(|path| fs::read_to_string(path).expect("text")).collect::<String>();
         assert!(!left.contains("agents check"), "{name}: {left}");
-        let _ = fs::remove_dir_all(claude);
+        fs::remove_dir_all(claude).expect("removed");
         assert_eq!(tree(&home(&world)), before, "{name}");
     }
 }
