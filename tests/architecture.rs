@@ -26,7 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hooks", &["git", "platform", "terms"]),
     ("agents", &["platform", "program", "state", "terms"]),
     ("state", &["clock", "platform", "store", "terms"]),
-    ("store", &["config", "clock", "rules", "state", "terms"]),
+    ("store", &["config", "clock", "platform", "rules", "state", "terms"]),
     ("holder", &["clock", "platform", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
     ("shims", &["platform", "program", "state", "terms"]),

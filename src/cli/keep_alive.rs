@@ -83,7 +83,8 @@ pub(super) fn begin(
     };
     let most = world.settings.length(Key::MaxHold).unwrap_or(Holds::default().max_hold);
     let (anchor, program) = (standby.anchor.pid, standby.anchor.program.clone());
-    let kept = Kept { session, label, tokens: granted.tokens.clone(), sent, lasts, most };
+    let anchored = (anchor, standby.anchor.started, program.clone());
+    let kept = Kept { anchor: anchored, session, label, tokens: granted.tokens.clone(), sent, lasts, most };
     // The keeper renews at once, and a store may have one connection for each of us.
     world.store.hang_up();
     match standby.begin(&kept) {

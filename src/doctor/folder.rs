@@ -49,7 +49,7 @@ pub(super) fn wrong(patient: &Patient<'_>) -> Option<Finding> {
     let named = patient.env("LOCKED_SHIMS_DIR").is_some();
     let remedy = match &error {
         ShimError::NoFolder { .. } => error.remedy(),
-        _ if named => "`unset LOCKED_SHIMS_DIR`, or name a directory that is for shims alone".to_owned(),
+        _ if named => format!("`{}`, or name a directory that is for shims alone", super::unset("LOCKED_SHIMS_DIR")),
         _ => error.remedy(),
     };
     Some(

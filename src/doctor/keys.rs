@@ -11,6 +11,9 @@ use crate::terms::shell_quote;
 use super::Finding;
 use super::patient::Patient;
 
+/// Where sops looks for an identity.
+const KEYS: &str = if cfg!(windows) { r"%AppData%\sops\age\keys.txt" } else { "~/.config/sops/age/keys.txt" };
+
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let (env, cwd) = (run::variables(patient.context), patient.context.invocation.cwd.clone());
     let files = Keys::files(&env, &cwd);
@@ -32,7 +35,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         }
         (0, 0) => Finding::fault("keys.none", "no age identity is at hand, and the SOPS files here are for age")
             .because("nothing can be decrypted, and no write can be proven")
-            .remedy("put the identity into ~/.config/sops/age/keys.txt, or name its file in SOPS_AGE_KEY_FILE"),
+            .remedy(format!("put the identity into {KEYS}, or name its file in SOPS_AGE_KEY_FILE")),
         (0, count) => Finding::fault(
             "keys.none-opens",
             format!("of {count} age identities none opens a SOPS file of this repository"),
@@ -64,6 +67,6 @@ fn missing_file(patient: &Patient<'_>, cwd: &Path) -> Option<Finding> {
     (!cwd.join(&named).exists()).then(|| {
         Finding::fault("keys.file", format!("SOPS_AGE_KEY_FILE names {shown}, which is not there"))
             .because("sops refuses to go on without it")
-            .remedy("name the right file, or `unset SOPS_AGE_KEY_FILE`")
+            .remedy(format!("name the right file, or `{}`", super::unset("SOPS_AGE_KEY_FILE")))
     })
 }

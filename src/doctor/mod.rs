@@ -11,10 +11,12 @@
 mod agents;
 mod around;
 mod checkouts;
+#[cfg(unix)]
 mod cron;
 mod files;
 mod finding;
 mod folder;
+#[cfg(unix)]
 mod hash;
 mod hooks;
 mod keys;
@@ -31,6 +33,7 @@ mod scripts;
 mod server;
 mod sessions;
 mod settings;
+#[cfg(unix)]
 mod shells;
 mod shims;
 mod spool;
@@ -43,6 +46,7 @@ mod variables;
 mod ways;
 #[cfg(windows)]
 mod windows;
+#[cfg(unix)]
 mod words;
 
 pub use finding::{Finding, Level};
@@ -61,6 +65,11 @@ pub struct Asked {
     pub fix: bool,
     /// The variables that stand for options, as the command line defines them.
     pub twins: Vec<Twin>,
+}
+
+/// The line that takes a variable out of the environment where it is typed: in PowerShell on Windows, else in any shell.
+fn unset(name: &str) -> String {
+    if cfg!(windows) { format!("Remove-Item Env:{name}") } else { format!("unset {name}") }
 }
 
 /// One check.

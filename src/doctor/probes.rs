@@ -11,7 +11,7 @@ use crate::run::Context;
 
 use super::patient::is_asked;
 use super::probe::Answer;
-use super::{Asked, shells, tools};
+use super::{Asked, tools};
 
 /// What is waited for, by name.
 pub(super) struct Probes(RefCell<BTreeMap<&'static str, JoinHandle<Answer>>>);
@@ -27,7 +27,8 @@ impl Probes {
             jobs.extend(tools::jobs(context));
         }
         if is_asked(asked, "path") {
-            jobs.extend(shells::jobs(context));
+            #[cfg(unix)]
+            jobs.extend(super::shells::jobs(context));
         }
         let started = jobs.into_iter().filter_map(|(name, job)| {
             let thread = std::thread::Builder::new().name(format!("doctor-{name}"));

@@ -66,14 +66,14 @@ fn of_name(patient: &Patient<'_>, name: &str) -> Option<Finding> {
                 "LOCKED_BYPASS is set: every shim and hook of this environment lets everything pass",
             )
             .because("nothing that is run from here takes a lease; it is for the one command that it stands before")
-            .remedy("unset LOCKED_BYPASS")
+            .remedy(super::unset("LOCKED_BYPASS"))
         });
     }
     match twin {
         Some(twin) if twin.wrong => Some(
             Finding::fault("settings.variable-value", format!("{name} is set to what its option does not take"))
                 .because("every command that locks something is refused; `locked --help` says what it takes")
-                .remedy(format!("unset {name}")),
+                .remedy(super::unset(name)),
         ),
         Some(_) => None,
         None if UNHEARD.contains(&name) => Some(
@@ -82,7 +82,7 @@ fn of_name(patient: &Patient<'_>, name: &str) -> Option<Finding> {
                 format!("{name} does nothing: that option is never taken from the environment"),
             )
             .because("a nested command must not inherit it: type the option")
-            .remedy(format!("unset {name}")),
+            .remedy(super::unset(name)),
         ),
         None if OURS.contains(&name) || GIVEN.contains(&name) || name.starts_with("LOCKED_SHIM_") => None,
         None => Some(unknown(patient, name)),
@@ -94,8 +94,8 @@ fn unknown(patient: &Patient<'_>, name: &str) -> Finding {
     let upper = name.to_ascii_uppercase();
     let meant = nearest(&upper, OURS.into_iter().chain(twins));
     let remedy = match meant {
-        Some(meant) => format!("was {meant} meant? else `unset {name}`"),
-        None => format!("unset {name}"),
+        Some(meant) => format!("was {meant} meant? else `{}`", super::unset(name)),
+        None => super::unset(name),
     };
     Finding::warn("settings.variable-unknown", format!("{name} is set, and nothing reads it"))
         .because("what it was to say is not heard")
@@ -126,6 +126,6 @@ fn store_left_set(patient: &Patient<'_>) -> Option<Finding> {
     Some(
         finding
             .because("who works without the variable (cron, a service, another shell) takes leases from another store")
-            .remedy("write store = { … } into the settings, and `unset LOCKED_STORE`"),
+            .remedy(format!("write store = {{ … }} into the settings, and `{}`", super::unset("LOCKED_STORE"))),
     )
 }

@@ -20,7 +20,10 @@ pub(crate) use system::{
     set_mode, set_mode_at, settled, shell, signal, standard_error, tied,
 };
 #[cfg(windows)]
-pub(crate) use windows::{Handle, Listed, about_open, ends_within, plain, processes, wide};
+pub(crate) use windows::{
+    Handle, Listed, about_open, ends_within, keep_standard_handles, plain, processes, search_paths, standard_output,
+    wide,
+};
 
 /// What tells one file from another, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,23 +4,29 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::windows::ffi::OsStrExt as _;
+use std::os::windows::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::windows::fs::OpenOptionsExt as _;
-use std::os::windows::io::{AsHandle as _, AsRawHandle as _, FromRawHandle as _, OwnedHandle};
+use std::os::windows::io::{AsHandle as _, AsRawHandle as _, BorrowedHandle, FromRawHandle as _, OwnedHandle};
 use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemProcessInformation};
-use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, WAIT_OBJECT_0};
+use windows_sys::Win32::Foundation::{
+    HANDLE, HANDLE_FLAG_INHERIT, INVALID_HANDLE_VALUE, SetHandleInformation, WAIT_OBJECT_0,
+};
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, GetFileInformationByHandle,
 };
 
-use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
+use windows_sys::Win32::System::Console::{GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE};
+use windows_sys::Win32::System::Registry::{HKEY, HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW};
 use windows_sys::Win32::System::Threading::WaitForSingleObject;
 
 use super::{About, wtf8};
+
+/// The longest text of the registry that is read, in sixteen-bit units: no environment has a longer one.
+const LONGEST_VALUE: usize = 32_768;
 
 /// A handle that is closed when it is dropped.
 #[derive(Debug)]
@@ -147,6 +153,25 @@ pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
 /// Whether it can be executed is said by its name.
 pub(crate) fn executable(_place: &Path) -> bool {
     true
+}
+
+/// Our standard output, past what others have said there and is not written yet.
+pub(crate) fn standard_output() -> io::Result<File> {
+    // SAFETY: the call takes no pointer.
+    let handle = unsafe { GetStdHandle(STD_OUTPUT_HANDLE) };
+    if handle.is_null() || handle == INVALID_HANDLE_VALUE {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    // SAFETY: it is open for as long as the process, and only borrowed until it is cloned.
+    unsafe { BorrowedHandle::borrow_raw(handle) }.try_clone_to_owned().map(File::from)
+}
+
+/// What is started from here on gets our standard input, output and error only where it is given them.
+pub(crate) fn keep_standard_handles() {
+    for which in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: neither call takes a pointer; a handle that is none is only refused.
+        unsafe { SetHandleInformation(GetStdHandle(which), HANDLE_FLAG_INHERIT, 0) };
+    }
 }
 
 /// A process of this machine.
@@ -287,13 +312,26 @@ pub(crate) fn settled(path: PathBuf) -> PathBuf {
 
 /// What may tell this machine from others, the best first: the id that the system gave itself, else its name.
 pub(crate) fn machine_ids() -> impl Iterator<Item = Vec<u8>> {
-    let mut units = [0u16; 64];
-    let mut size = u32::try_from(size_of_val(&units)).unwrap_or_default();
-    let (key, value) = (wide("SOFTWARE\\Microsoft\\Cryptography".as_ref()), wide("MachineGuid".as_ref()));
-    // SAFETY: both names end with a zero; the buffer has the size that is said.
+    let id = registered(HKEY_LOCAL_MACHINE, "SOFTWARE\\Microsoft\\Cryptography", "MachineGuid");
+    let id = id.map(|id| id.to_string_lossy().into_owned().into_bytes());
+    id.into_iter().chain(std::env::var_os("COMPUTERNAME").map(OsString::into_encoded_bytes))
+}
+
+/// The PATH of every new console: the machine's and the user's, in this order.
+pub(crate) fn search_paths() -> (Option<OsString>, Option<OsString>) {
+    let machine = "SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment";
+    (registered(HKEY_LOCAL_MACHINE, machine, "Path"), registered(HKEY_CURRENT_USER, "Environment", "Path"))
+}
+
+/// A text of the registry, with the variables in it replaced.
+fn registered(root: HKEY, key: &str, value: &str) -> Option<OsString> {
+    let (key, value) = (wide(key.as_ref()), wide(value.as_ref()));
+    let mut units = vec![0u16; LONGEST_VALUE];
+    let mut size = u32::try_from(units.len() * size_of::<u16>()).unwrap_or_default();
+    // SAFETY: both names end with a zero; the buffer has the size that is said, and lives through the call.
     let status = unsafe {
         RegGetValueW(
-            HKEY_LOCAL_MACHINE,
+            root,
             key.as_ptr(),
             value.as_ptr(),
             RRF_RT_REG_SZ,
@@ -302,9 +340,8 @@ pub(crate) fn machine_ids() -> impl Iterator<Item = Vec<u8>> {
             &raw mut size,
         )
     };
-    let text = String::from_utf16_lossy(&units);
-    let id = (status == 0).then(|| text.trim_end_matches('\0').to_owned().into_bytes());
-    id.into_iter().chain(std::env::var_os("COMPUTERNAME").map(OsString::into_encoded_bytes))
+    let length = units.iter().position(|&unit| unit == 0)?;
+    (status == 0).then(|| OsString::from_wide(&units[..length]))
 }
 
 /// Waits until nobody else changes what is in this directory, and keeps others out while the answer lives. A directory cannot

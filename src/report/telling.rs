@@ -193,10 +193,10 @@ pub fn kept_by_keeper(resources: &str, why: &str) -> String {
     format!("locked: {resources} could not be released yet ({why}); {who}, then the next command does it")
 }
 
-/// An open edit that nobody looks after.
+/// An open edit that nobody looks after, and why.
 #[must_use]
-pub fn unwatched(resources: &str) -> String {
-    format!("locked: {resources}: not on Windows yet: nobody watches this open edit; encrypt the file again, and soon")
+pub fn unwatched(resources: &str, why: &str) -> String {
+    format!("locked: {resources}: nobody watches this open edit ({why}); encrypt the file again, and soon")
 }
 
 /// A file sets what does not count; `how` says when it would.

@@ -174,7 +174,8 @@ impl Duty for KeeperDuty<'_> {
                 // What carries the connection (an ssh client) is below us, where only what could not be stopped is looked for.
                 self.store = None;
                 self.is_settled(outcome, &decision, release, keeps);
-                if decision.is_open_edit() && keeps && release == Release::Released {
+                // Where the command's own process does this, its caller waits for it.
+                if decision.is_open_edit() && keeps && release == Release::Released && !cfg!(windows) {
                     self.tend();
                 }
                 return;

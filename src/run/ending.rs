@@ -16,6 +16,7 @@ use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
+use super::successor::Successor;
 use super::words::Words;
 use super::{account, base, consumers, on_lost, stale, tell};
 
@@ -58,6 +59,8 @@ pub(super) struct After<'a> {
     pub(super) words: &'a Words,
     /// Who follows what it set off elsewhere, where that is to be followed.
     pub(super) follower: Option<Follower<'a>>,
+    /// Who looks after an open edit.
+    pub(super) successor: Successor,
 }
 
 impl After<'_> {
@@ -74,8 +77,8 @@ impl After<'_> {
 }
 
 /// Everything from here on yields values: no path out of it forgets the lease.
-pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wrapper: Wrapper) -> Ended {
-    let After { outcome, before, words, .. } = *after;
+pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wrapper: Wrapper) -> Ended {
+    let After { outcome, before, words, .. } = after;
     let followed = after.follow(job, store, &wrapper);
     let later = match followed {
         None => Later::proven(job, outcome, words),
@@ -116,12 +119,7 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
             wrapper.leave_to_keeper();
             ended.unsettled = true;
         }
-        Ok(Release::Released) if decision.is_open_edit() => {
-            if cfg!(windows) {
-                report::say(&report::unwatched(&job.wanted()));
-            }
-            wrapper.leave_to_tend();
-        }
+        Ok(Release::Released) if decision.is_open_edit() => after.successor.tend(job, before, words, wrapper),
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();

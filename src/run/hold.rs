@@ -23,6 +23,7 @@ use super::duty::KeeperDuty;
 use super::ending::{After, Ended, finish, give_back};
 use super::follow::Follower;
 use super::job::Job;
+use super::successor::{self, Successor};
 use super::words::Words;
 use super::{Context, Keepers, Options, arbiter, files, forced, loose, on_lost, read, recheck, retry_witness, setting};
 
@@ -52,6 +53,9 @@ fn attempt(
     order: &Order,
     store: StoreSetting,
 ) -> Result<Exit, StoreError> {
+    if let Some(exit) = successor::instead(context, options, plan, order, &store)? {
+        return Ok(exit);
+    }
     let grant = GrantId::random();
     let forced::Ground { state, live, refuge } = forced::ground(context, options, grant)?;
     let session = match super::session(context, options.session, &options.settings) {
@@ -260,6 +264,8 @@ fn granted_run(
     let bases = before.iter().map(|before| before.base.clone()).collect();
     let words = &Words { accepted, bases, ..words.clone() };
     let text = serde_json::to_string(words).map_err(|error| StoreError::Failed(error.to_string()))?;
+    // Order: before the command, so that it knows the files as they are now.
+    let successor = Successor::of(job, words);
     let mut news = |news: News| {
         // The connection is for a short command; others may want it.
         store.hang_up();
@@ -279,8 +285,8 @@ fn granted_run(
     if hold.is_over() {
         return Ok(loose::end(job, Ran { outcome, hold }, words, store, wrapper));
     }
-    let after = After { outcome, before: &before, words, follower };
-    Ok(finish(job, &after, store, wrapper))
+    let after = After { outcome, before: &before, words, follower, successor };
+    Ok(finish(job, after, store, wrapper))
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

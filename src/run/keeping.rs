@@ -27,6 +27,8 @@ use watch::{Hold, Watch};
 /// What was granted, told to the keeper.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Kept {
+    /// The process that it is kept for: its id, when it was made, what runs in it.
+    pub anchor: (u32, u64, String),
     /// Whose.
     pub session: SessionId,
     /// What people call it.
@@ -69,19 +71,14 @@ pub fn standby(context: &Context, setting: &StoreSetting) -> Result<Option<Stand
     let Some(anchor) = holder::anchor(&ProcFs::new()) else { return Ok(None) };
     // It stays for hours, and what was typed may hold a secret.
     invocation::wipe_arguments();
-    let take = |words: &str| take(context, setting, &anchor, words);
-    let alone = supervise::hire_alone(context.clock.as_ref(), take)
+    let take = |words: &str| take(context, setting, words);
+    let alone = supervise::hire_alone(context.clock.as_ref(), &context.invocation.args, take)
         .map_err(|error| StoreError::Failed(format!("no process to keep it alive: {error}")))?;
     Ok(Some(Standby { alone, anchor }))
 }
 
 /// What the keeper makes of the words, in its own process.
-fn take<'a>(
-    context: &'a Context,
-    setting: &StoreSetting,
-    anchor: &Process,
-    words: &str,
-) -> Result<Place<Watch<'a>>, String> {
+fn take<'a>(context: &'a Context, setting: &StoreSetting, words: &str) -> Result<Place<Watch<'a>>, String> {
     // What is looked for by it is what runs under a lease above us: we do not.
     invocation::wipe_variable("LOCKED_LEASE");
     let kept: Kept = serde_json::from_str(words).map_err(|error| error.to_string())?;
@@ -95,7 +92,7 @@ fn take<'a>(
     let times = Times::new(Some(kept.lasts), None, None, None).map_err(|error| error.to_string())?;
     let watched = holds.iter().map(|hold| hold.post.path().to_owned()).collect();
     let keep = holds.iter().map(|hold| platform::tied(hold.post.file())).collect();
-    let anchored = (anchor.pid, anchor.started);
+    let (anchor, started, program) = kept.anchor;
     let keeping = Watch {
         context,
         clock: context.clock.clone(),
@@ -103,7 +100,7 @@ fn take<'a>(
         store: None,
         session: kept.session,
         label: kept.label,
-        anchor: format!("{} ({})", anchor.program, anchor.pid),
+        anchor: format!("{program} ({anchor})"),
         most: kept.most,
         lasts: kept.lasts,
         host_id: state.host_id(context.clock.as_ref()),
@@ -111,5 +108,5 @@ fn take<'a>(
         holds,
     };
     let (sent, lasts, most) = (kept.sent, kept.lasts, kept.most);
-    Ok(Place { keeping, anchor: anchored, times, sent, lasts, most, watched, keep })
+    Ok(Place { keeping, anchor: (anchor, started), times, sent, lasts, most, watched, keep })
 }

@@ -43,6 +43,7 @@ mod sourced;
 mod spool;
 mod stack;
 mod stale;
+mod successor;
 mod tell;
 mod tending;
 mod times;

@@ -43,6 +43,18 @@ impl<'a> Edit<'a> {
         Self { job, files: open.filter_map(with_resource).collect() }
     }
 
+    /// Those that another process has told of.
+    #[cfg(windows)]
+    pub(super) fn told(job: &'a Job<'a>, files: Vec<(FileRecord, Resource)>) -> Self {
+        Self { job, files }
+    }
+
+    /// What to tell another process.
+    #[cfg(windows)]
+    pub(super) fn into_files(self) -> Vec<(FileRecord, Resource)> {
+        self.files
+    }
+
     fn session_is_over(&self) -> bool {
         self.job.anchor.is_some_and(|(pid, started)| ProcFs::new().has_ended(pid, started))
     }

@@ -44,7 +44,7 @@ impl Post {
             Ok(false) => return Err(refuse(&path, "another process locked a file that we just made")),
             Err(error) => return Err(problem(error)),
         }
-        std::fs::rename(&draft, &path).map_err(problem)?;
+        platform::put_in_place(&draft, &path).map_err(problem)?;
         Ok(Self { path, file, account: state.account() })
     }
 
@@ -63,7 +63,7 @@ impl Post {
     /// Whether it is this process's still: nobody was put in its place, and nobody has removed it.
     #[must_use]
     pub fn stands(&self) -> bool {
-        platform::links(&self.file) > 0
+        platform::leads_to(&self.path, &self.file)
     }
 
     /// Leaves it, if nobody else has it by now.
@@ -95,10 +95,7 @@ pub fn relieve(state: &StateDir, name: &str) {
 /// Whoever has the post of this name looks at once how long its lease lasts. Nobody need have it.
 pub fn wake(state: &StateDir, name: &str) {
     let _as_owner = state.as_owner();
-    // The same rights once more: whoever watches the file is told that they were set.
-    let touched = platform::open_existing(&state.path().join(PLACE).join(name))
-        .and_then(|file| file.set_permissions(file.metadata()?.permissions()));
-    let _nobody_has_it = touched;
+    let _nobody_has_it = platform::touch(&state.path().join(PLACE).join(name));
 }
 
 /// Removes the posts whose keepers were killed; up to `limit` are looked at.

@@ -290,9 +290,20 @@ pub(super) fn identity_at(_path: &Path, metadata: &std::fs::Metadata) -> io::Res
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// How many names lead to it.
-pub(super) fn links(file: &File) -> u64 {
-    file.metadata().map_or(0, |metadata| metadata.nlink())
+/// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it.
+pub(super) fn leads_to(_path: &Path, file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
+}
+
+/// Puts a file of ours in the place of whatever is there, which somebody may have open.
+pub(super) fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
+    std::fs::rename(draft, path)
+}
+
+/// Whoever watches the file is told: the same rights are set once more.
+pub(super) fn touch(path: &Path) -> io::Result<()> {
+    let file = open_existing(path)?;
+    file.set_permissions(file.metadata()?.permissions())
 }
 
 /// Tries for the kernel lock on this open file description (`flock(2)`), which forked processes share: it falls when the

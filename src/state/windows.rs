@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::io::AsRawHandle as _;
 use std::path::{Component, Path, PathBuf, Prefix};
+use std::time::{Duration, Instant, SystemTime};
 
 use windows_sys::Win32::Foundation::{ERROR_IO_PENDING, ERROR_LOCK_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
@@ -20,6 +21,8 @@ use crate::platform::{self, not_followed, wide};
 
 /// `DRIVE_REMOTE` (fileapi.h).
 const REMOTE: u32 = 4;
+/// So long somebody may take to see that a file of his is gone, and close it.
+const LETS_GO_WITHIN: Duration = Duration::from_secs(5);
 /// `FILE_READ_ONLY_VOLUME` (winnt.h).
 const READ_ONLY: u32 = 0x0008_0000;
 
@@ -173,9 +176,41 @@ pub(super) fn identity_at(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
     platform::about(path, metadata).map(|about| (about.device, about.inode))
 }
 
-/// How many names lead to it.
-pub(super) fn links(file: &File) -> u64 {
-    platform::about_open(file).map_or(0, |about| about.links)
+/// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it. (One that is
+/// removed while somebody has it open keeps its name until then, and cannot be opened any more.)
+pub(super) fn leads_to(path: &Path, file: &File) -> bool {
+    let found = open_existing(path).and_then(|found| identity(&found));
+    matches!((found, identity(file)), (Ok(found), Ok(ours)) if found == ours)
+}
+
+/// Puts a file of ours in the place of whatever is there. Where the system keeps the name of a file that somebody has open,
+/// it is removed, which he sees, and waited for.
+pub(super) fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
+    let deadline = Instant::now() + LETS_GO_WITHIN;
+    loop {
+        match std::fs::rename(draft, path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && Instant::now() < deadline => {
+                let _it_may_be_gone = std::fs::remove_file(path);
+                rest();
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Whoever watches the file is told: it was changed now.
+pub(super) fn touch(path: &Path) -> io::Result<()> {
+    not_followed(OpenOptions::new().write(true)).open(path)?.set_modified(now())
+}
+
+#[expect(clippy::disallowed_methods, reason = "nobody tells that a file was closed")]
+fn rest() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the moment is not looked at: what counts is that it is another one")]
+fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Tries for a lock on this open file. It falls when the handle is closed, and so when its process is gone.

@@ -8,6 +8,7 @@
 mod hired;
 #[cfg(unix)]
 mod stay;
+mod tenure;
 #[cfg(windows)]
 mod windows;
 
@@ -72,6 +73,6 @@ pub struct Place<K> {
     /// Files whose touch is a word for the keeper.
     pub watched: Vec<PathBuf>,
     /// What must stay open.
-    #[cfg_attr(windows, expect(dead_code, reason = "no process is a copy of another there"))]
+    #[cfg_attr(windows, expect(dead_code, reason = "nothing of the caller's is open in the keeper there"))]
     pub(crate) keep: Vec<Held>,
 }

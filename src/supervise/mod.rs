@@ -61,7 +61,9 @@ pub use hire::hire;
 #[cfg(unix)]
 pub use vigil::Vigil;
 #[cfg(windows)]
-pub use windows::{Vigil, Wrapper, hire, not_started, replace, shell_fallback};
+pub use windows::{
+    Maker, Successor, Vigil, Wrapper, hire, leave_directory, maker, not_started, replace, shell_fallback,
+};
 #[cfg(unix)]
 pub use wrapper::Wrapper;
 

@@ -1,11 +1,14 @@
 //! `locked` as built, under Wine, with small programs that stand for the real ones.
 
 mod arguments;
+mod doctor;
 mod finding;
 mod held;
+mod kept;
 mod paths;
 #[expect(dead_code, reason = "built alone, for the tests to start")]
 mod programs;
 mod shims;
 mod stage;
 mod supervision;
+mod tunnel;

@@ -17,15 +17,25 @@ fn main() {
         "stays" => stays(Path::new(&args[0])),
         "leaves" => leaves(&args[0]),
         "starts" => starts(&args[0]),
+        "crashes" => crashes(),
+        "agent" => agent(&args),
+        "ssh" => ssh(&args),
         "counts" => counts(Path::new(&args[0])),
         _ => 64,
     };
     std::process::exit(code);
 }
 
-/// `sops set FILE ["KEY"] "value"` as sops does it: it reads the file, truncates it, and writes it anew. `decrypt` and the rest
-/// succeed.
+/// `sops set FILE ["KEY"] "value"` as sops does it: it reads the file, truncates it, and writes it anew. `decrypt -i` leaves
+/// plaintext; the rest succeeds.
 fn sops(args: &[String]) -> i32 {
+    if let [verb, option, file] = args
+        && verb == "decrypt"
+        && option == "-i"
+    {
+        std::fs::write(file, "FIRST=1\n").expect("written");
+        return 0;
+    }
     if args.first().is_none_or(|verb| verb != "set") {
         return 0;
     }
@@ -75,6 +85,7 @@ static KEYS: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "system" {
     fn SetConsoleCtrlHandler(handler: extern "system" fn(u32) -> i32, add: i32) -> i32;
+    fn SetErrorMode(mode: u32) -> u32;
 }
 
 extern "system" fn key(_which: u32) -> i32 {
@@ -94,6 +105,45 @@ fn counts(file: &Path) -> i32 {
     // One that came twice has come by now.
     std::thread::sleep(Duration::from_millis(200));
     40 + KEYS.load(Ordering::SeqCst)
+}
+
+/// Ends as a program does that writes where it may not, without a debugger that is started to look at it.
+fn crashes() -> i32 {
+    const SEM_NOGPFAULTERRORBOX: u32 = 2;
+    // SAFETY: the call takes no pointer. The write is what this is for: the system ends the process.
+    unsafe {
+        SetErrorMode(SEM_NOGPFAULTERRORBOX);
+        std::ptr::null_mut::<i32>().write_volatile(1);
+    }
+    0
+}
+
+/// An agent: runs a command to its end, writes down what that said once nobody can say more, and stays.
+fn agent(args: &[String]) -> i32 {
+    let [file, program, rest @ ..] = args else { return 64 };
+    let output = std::process::Command::new(program).args(rest).output().expect("ran");
+    let said = [output.stdout, output.stderr].concat();
+    std::fs::write(Path::new(file).with_extension("said"), said).expect("written");
+    stays(Path::new(file))
+}
+
+/// `ssh … -W HOST:PORT … HOST`: carries its input and output to that port of this machine; to port 1 nobody gets.
+fn ssh(args: &[String]) -> i32 {
+    let at = args.iter().position(|arg| arg == "-W").expect("-W") + 1;
+    let port: u16 = args[at].rsplit_once(':').expect("a port").1.parse().expect("a port");
+    if port == 1 {
+        eprintln!("ops@bastion: Permission denied (publickey).");
+        return 255;
+    }
+    let mut server = std::net::TcpStream::connect(("127.0.0.1", port)).expect("connected");
+    let mut to = server.try_clone().expect("cloned");
+    std::thread::spawn(move || std::io::copy(&mut std::io::stdin(), &mut to));
+    let mut out = std::io::stdout();
+    let mut buffer = [0; 1024];
+    while let Ok(count @ 1..) = std::io::Read::read(&mut server, &mut buffer) {
+        out.write_all(&buffer[..count]).and_then(|()| out.flush()).expect("said");
+    }
+    0
 }
 
 fn until(file: &Path) {

@@ -59,7 +59,7 @@ impl Stage {
         command
             .current_dir(self.at("repo"))
             .env_clear()
-            .envs(["SystemRoot", "TEMP", "TMP", "WINEPREFIX", "WINEDEBUG"].map(system))
+            .envs(["SystemRoot", "TEMP", "TMP", "WINEPREFIX", "WINEDEBUG", "WINEDLLOVERRIDES"].map(system))
             .env("PATH", self.at("bin"))
             .env("USERPROFILE", self.at("home"))
             .env("LOCALAPPDATA", self.at("home/local"))

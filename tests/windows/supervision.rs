@@ -48,3 +48,15 @@ fn every_status_of_thirty_two_bits_comes_through() {
         }
     }
 }
+
+#[test]
+fn a_crash_ends_as_the_access_violation_that_it_was_and_lets_the_next_one_in() {
+    let stage = Stage::new().with("crashes").with("exits");
+    for options in [&[][..], &["-r", "server:db-1"]] {
+        let words = [options, &["crashes"]].concat();
+        let ended = stage.ran(&words);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code().map(i32::cast_unsigned), Some(0xC000_0005), "{options:?}: {said}");
+    }
+    good(&stage.ran(&["-r", "server:db-1", "--no-wait", "exits", "0"]));
+}

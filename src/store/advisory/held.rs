@@ -2,11 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::fs::File;
-use std::io::PipeReader;
-use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::Door;
 use super::server::Session;
 use super::words::{Answer, Wanted};
 
@@ -22,10 +20,8 @@ pub(super) struct Held {
     /// Locks of this machine.
     #[expect(dead_code, reason = "held, not read")]
     pub(super) files: Vec<File>,
-    pub(super) door: UnixListener,
-    pub(super) path: PathBuf,
-    /// Readable when wrapper and keeper are gone; none when the maker's own end says it.
-    pub(super) gone: Option<PipeReader>,
+    /// Where others learn of it.
+    pub(super) door: Door,
     /// It was to be unlocked, and the server has not said that it was.
     pub(super) unlocking: bool,
     /// Until then it is locked for what may run on.

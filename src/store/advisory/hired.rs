@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::state::StateDir;
@@ -45,7 +46,7 @@ pub(super) enum Reached {
 
 impl Hired {
     pub(super) fn start(
-        reach: &Reach,
+        reach: &Arc<Reach>,
         state: &StateDir,
         directory: PathBuf,
         local: bool,
@@ -56,7 +57,7 @@ impl Hired {
         sweep(state, &directory);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let keep = theirs.as_raw_fd();
-        let steward = Steward { reach, state, directory, local, outside };
+        let steward = Steward { reach: reach.as_ref(), state, directory, local, outside };
         // Order: its end is dropped here when it has been forked, so that our own end tells of its death.
         let pid = unix::start(keep, || {
             if let Ok(maker) = theirs.try_clone() {

@@ -3,9 +3,9 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use crate::platform;
 use crate::state::StateDir;
 
 use super::words::{Fault, HeldBy};
@@ -27,8 +27,8 @@ pub(super) fn take(
             let _as_owner = state.as_owner();
             let path = directory.join(format!("lock-{:016x}", key.cast_unsigned()));
             let mut options = std::fs::OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-            options.open(path).map_err(|error| unusable(&error))?
+            platform::owners_alone(platform::not_followed(&mut options)).read(true).write(true);
+            options.create(true).truncate(false).open(path).map_err(|error| unusable(&error))?
         };
         match file.try_lock() {
             Ok(()) => {}

@@ -1,6 +1,7 @@
 //! How it comes into being: forked idle, told to begin, everything of the caller's closed.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -25,12 +26,13 @@ pub struct Alone {
 }
 
 /// Forks it. It idles until it is told to begin; `take` is what it makes of the words then, in its own process. Only while
-/// this process has one thread, and before a store is connected.
+/// this process has one thread, and before a store is connected. (What we were called with is for systems that have no forks.)
 ///
 /// # Errors
 /// When the system has no process or descriptor left.
 pub fn hire_alone<K: Keeping>(
     clock: &dyn Clock,
+    _arguments: &[OsString],
     take: impl FnOnce(&str) -> Result<Place<K>, String>,
 ) -> io::Result<Alone> {
     let (ours, theirs) = Link::pair()?;

@@ -6,28 +6,20 @@ use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::time::Duration;
 
-use crate::clock::{Clock, Moment};
-use crate::supervise::course::{Act, Course};
+use crate::clock::Clock;
 use crate::supervise::link::Link;
+use crate::supervise::tree;
 use crate::supervise::unix::{self, Notice, Process, Timer};
-use crate::supervise::{Beat, tree};
-use crate::terms::Times;
 
-use super::{Keeping, LetGo, Place};
-
-/// Between two tries to give a lease back, at most.
-const AGAIN: Duration = Duration::from_secs(1);
+use super::tenure::{Next, Tenure};
+use super::{Keeping, Place};
 
 /// It stands.
 pub(super) struct Kept<'a, K> {
-    keeping: K,
-    clock: &'a dyn Clock,
+    tenure: Tenure<'a, K>,
     anchor: Process,
     notice: Notice,
     timer: Timer,
-    course: Course,
-    times: Times,
-    until: Moment,
     keep: Vec<RawFd>,
 }
 
@@ -41,8 +33,8 @@ impl<'a, K: Keeping> Kept<'a, K> {
         }
         let (notice, timer) = (Notice::of(&place.watched)?, Timer::new()?);
         let Place { keeping, times, sent, lasts, most, keep, .. } = place;
-        let (course, until) = (Course::without_a_command(times, sent, lasts), clock.now().after(most));
-        Ok(Self { keeping, clock, anchor, notice, timer, course, times, until, keep })
+        let tenure = Tenure::new(keeping, clock, times, (sent, lasts, most));
+        Ok(Self { tenure, anchor, notice, timer, keep })
     }
 
     /// Leaves the caller's session and directory, and closes what is the caller's.
@@ -58,81 +50,40 @@ impl<'a, K: Keeping> Kept<'a, K> {
 
     /// Renews once, from the place where it will do so for hours.
     pub(super) fn prove(&mut self, limit: Duration) -> Result<(), String> {
-        let sent = self.clock.now();
-        let lasts = self.keeping.prove(limit)?;
-        let _nothing_to_stop = self.course.beaten(Beat::Renewed(lasts), sent, self.clock.now());
-        Ok(())
+        self.tenure.prove(limit)
     }
 
     pub(super) fn stay(mut self) -> io::Result<()> {
         loop {
-            let wake = self.course.wake_at().unwrap_or(self.until);
-            self.timer.set(Some(wake.min(self.until)))?;
+            self.timer.set(Some(self.tenure.wake_at()))?;
             let ready = unix::wait_readable(&[self.anchor.as_fd(), self.notice.as_fd(), self.timer.as_fd()], None)?;
             if ready[2] {
                 self.timer.clear();
             }
             if ready[1] {
                 self.notice.clear();
-                if !self.keeping.goes_on() {
-                    return Ok(());
-                }
             }
-            let now = self.clock.now();
-            if ready[0] {
-                return self.let_go();
-            }
-            if now >= self.until {
-                self.keeping.tire(self.course.patience_while_nothing_runs());
-                return Ok(());
-            }
-            if (ready[1] || self.course.act(now) != Act::Wait) && !self.beat(ready[1]) {
-                return Ok(());
+            match self.tenure.look(ready[1], ready[0]) {
+                Next::Stay => {}
+                Next::LetGo => return self.let_go(),
+                Next::Over => return Ok(()),
             }
         }
-    }
-
-    /// Renews once. False when nothing is left to keep. `anew`: it may have been acquired with another TTL meanwhile.
-    fn beat(&mut self, anew: bool) -> bool {
-        let sent = self.clock.now();
-        let beat = self.keeping.renew(self.course.patience_while_nothing_runs());
-        match beat {
-            Beat::Lost(_) => return false,
-            // What a command left kept lasts as long as that command's would; the hold that comes back may be shorter.
-            Beat::Renewed(lasts) if lasts < self.times.ttl || (anew && lasts != self.times.ttl) => {
-                if let Ok(times) = Times::new(Some(lasts), None, None, None) {
-                    self.times = times;
-                    self.course = Course::without_a_command(times, sent, lasts);
-                }
-            }
-            Beat::Renewed(_) | Beat::Unknown => {}
-        }
-        let _nothing_to_stop = self.course.beaten(beat, sent, self.clock.now());
-        true
     }
 
     /// Until the lease is given back, or has ended by itself.
     fn let_go(&mut self) -> io::Result<()> {
-        loop {
-            let told = self.keeping.let_go(self.course.patience_while_nothing_runs());
-            let now = self.clock.now();
-            let over = match told {
-                LetGo::Done => true,
-                LetGo::Runs => now >= self.until,
-                LetGo::Unknown => now >= self.course.ends_at(),
-            };
-            if over {
-                return Ok(());
-            }
-            self.timer.set(Some(now.after(self.times.heartbeat.min(AGAIN))))?;
+        while let Some(again) = self.tenure.let_go() {
+            self.timer.set(Some(again))?;
             let ready = unix::wait_readable(&[self.notice.as_fd(), self.timer.as_fd()], None)?;
             self.timer.clear();
             if ready[0] {
                 self.notice.clear();
-                if !self.keeping.goes_on() {
+                if !self.tenure.keeping.goes_on() {
                     return Ok(());
                 }
             }
         }
+        Ok(())
     }
 }

@@ -84,3 +84,31 @@ pub(super) fn first(process: Option<&std::process::Child>, heeds: bool, limit: D
         _ => First::TimeUp,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windows_sys::Win32::System::Console::{CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT};
+
+    use super::*;
+
+    /// No console of a test can be closed; what the system would call then is called.
+    #[test]
+    fn a_key_is_outlived_and_when_the_console_closes_the_system_has_to_wait_for_the_child() {
+        outlive();
+        let waits = || first(None, true, Duration::from_secs(60));
+        for key in [CTRL_C_EVENT, CTRL_BREAK_EVENT] {
+            // SAFETY: it is a function of ours.
+            assert_eq!(unsafe { handler(key) }, 1, "nobody else handles it, and it ends nobody");
+            assert_eq!(waits(), First::Wanted);
+            forget();
+            assert_eq!(first(None, true, Duration::ZERO), First::TimeUp);
+        }
+        for event in [CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT] {
+            // SAFETY: as above. It does not come back: the thread ends with the process.
+            let called = std::thread::spawn(move || unsafe { handler(event) });
+            assert_eq!(waits(), First::Wanted, "whoever stays with a lease is told");
+            assert!(!called.is_finished(), "once it comes back the system ends us");
+            forget();
+        }
+    }
+}

@@ -4,15 +4,21 @@
 //!
 //! Ctrl-C and Ctrl-Break reach every process of the console by themselves, the child once and us once; we outlive them. There
 //! is no polite stop that reaches one tree alone, so a tree whose lease is lost is ended at once.
+//!
+//! What must outlive this process is done by another that is started for it (`successor`).
 #![deny(unsafe_code)]
 
+mod another;
 mod console;
 mod job;
 mod start;
+mod successor;
 mod vigil;
 mod wrapper;
 
+pub(super) use another::Another;
 pub use start::shell_fallback;
+pub use successor::{Maker, Successor, leave_directory, maker};
 pub use vigil::Vigil;
 pub use wrapper::{Wrapper, hire};
 

@@ -121,10 +121,6 @@ impl Wrapper<'_> {
     /// The lease is settled, or there never was one.
     pub fn dismiss(self) {}
 
-    /// The lease is settled and stays with its session. Nobody stays here to look after it: it lasts as long as the store
-    /// was told.
-    pub fn leave_to_tend(self) {}
-
     /// The store could not be told. There is no other process to go on trying: it is tried for a moment, then left as word
     /// for whoever finds the store up again.
     pub fn leave_to_keeper(self) {
