@@ -94,7 +94,7 @@ impl Machine {
         ip(&["link", "set", &self.wire, "up"]);
         for words in [&["clsact"][..], &["root"]] {
             // What was not done need not be undone.
-            drop(self.tc(&[&["qdisc", "delete", "dev", &self.wire], words].concat()));
+            let _was_there = self.tc(&[&["qdisc", "delete", "dev", &self.wire], words].concat());
         }
     }
 
@@ -102,9 +102,8 @@ impl Machine {
     pub(crate) fn lose_some(&self) -> bool {
         // For the kernel's packet filter: a random number; is it in the upper three tenths? Then drop (2), else go on (0).
         let three_of_ten = "4,32 0 0 4294963256,53 0 1 3006477107,6 0 0 2,6 0 0 0";
-        let filter = |way| {
-            self.tc(&["filter", "add", "dev", &self.wire, way, "bpf", "direct-action", "bytecode", three_of_ten])
-        };
+        let filter =
+            |way| self.tc(&["filter", "add", "dev", &self.wire, way, "bpf", "direct-action", "bytecode", three_of_ten]);
         self.tc(&["qdisc", "replace", "dev", &self.wire, "clsact"]) && filter("egress") && filter("ingress")
             || self.tc(&["qdisc", "replace", "dev", &self.wire, "root", "netem", "loss", "30%"])
     }

@@ -4,7 +4,7 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
+use std::sync::Arc;
 
 use super::evidence::{Bounds, Evidence, lines};
 use super::ledger::Ledger;
@@ -19,8 +19,7 @@ use crate::world::processes::{carriers, kill};
 use crate::world::{World, real_sops};
 
 /// The plain resources; some runs ask for two.
-pub(crate) const SETS: [&[&str]; 4] =
-    [&["test:a"], &["test:b"], &["test:c"], &["test:a", "test:b"]];
+pub(crate) const SETS: [&[&str]; 4] = [&["test:a"], &["test:b"], &["test:c"], &["test:a", "test:b"]];
 /// The files, and the resources that they are.
 pub(crate) const FILES: [(&str, &str); 2] = [("secrets/one.yaml", "sops:one"), ("secrets/two.yaml", "sops:two")];
 
@@ -28,8 +27,8 @@ pub(crate) struct Arena {
     pub(crate) world: World,
     pub(crate) ledger: Ledger,
     /// The server, for what is done to it.
-    pub(crate) server: Option<&'static Cluster>,
-    pub(crate) wire: Option<&'static Machine>,
+    pub(crate) server: Option<Arc<Cluster>>,
+    pub(crate) wire: Option<Arc<Machine>>,
     pub(crate) disk: Option<Disk>,
     /// What stands in the place of `locked`: a script that gets the same words.
     pub(crate) stand_in: Option<PathBuf>,
@@ -47,11 +46,11 @@ impl Arena {
     }
 
     /// One over a database of this name on the server, whose runs reach it over the wire where there is one.
-    pub(crate) fn server(cluster: &'static Cluster, wire: Option<&'static Machine>, name: &str) -> Self {
+    pub(crate) fn server(cluster: Arc<Cluster>, wire: Option<Arc<Machine>>, name: &str) -> Self {
         cluster.database(name);
         let mut config = cluster.config("postgres");
         config.dbname(name);
-        let host = wire.map_or("127.0.0.1", |wire| wire.server.as_str());
+        let host = wire.as_ref().map_or("127.0.0.1", |wire| wire.server.as_str());
         let address = format!("postgres://postgres@{host}:{}/{name}?sslmode=disable", cluster.port());
         let world = World::new().with_store(address);
         let mut arena = Self::new(world, Ledger::Server(Box::new(config)), None);
@@ -114,7 +113,7 @@ impl Arena {
 
     /// Starts it, on the other side of the wire where there is one.
     pub(crate) fn start(&self, command: Command) -> Run {
-        let mut command = match self.wire {
+        let mut command = match &self.wire {
             Some(wire) => wire.runs(&command),
             None => command,
         };

@@ -24,8 +24,7 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Exclusion, Self::Tokens, Self::Loss, Self::Told, Self::Freed, Self::Fair];
+    pub(crate) const ALL: [Self; 6] = [Self::Exclusion, Self::Tokens, Self::Loss, Self::Told, Self::Freed, Self::Fair];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -109,7 +108,7 @@ fn told(evidence: &Evidence, lives: &[Life]) -> Vec<Finding> {
                 found.push(format!("{who} said that all was well, and its child never got to its end at {resource}"));
             }
             // An internal error, a panic.
-            Some(status @ ("70" | "101" | "signal-6" | "signal-11")) => found.push(format!("{who} ended with {status}")),
+            Some(status @ ("70" | "signal-6" | "signal-11")) => found.push(format!("{who} ended with {status}")),
             Some(_) => {}
         }
     }

@@ -106,7 +106,7 @@ impl Fault {
             Self::StoreRestart | Self::BackendsEnded => Ok(is_server),
             Self::DiskFull if !is_server && arena.disk.is_none() => Err("a file system may not be mounted here"),
             Self::DiskFull => Ok(!is_server),
-            Self::WireCut | Self::PacketsLost | Self::PacketsLate if is_server => match arena.wire {
+            Self::WireCut | Self::PacketsLost | Self::PacketsLate if is_server => match &arena.wire {
                 None => Err("a network namespace may not be made here"),
                 Some(wire) => {
                     let is_possible = match self {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::arena::{Arena, FILES, SETS};
+use super::arena::{Arena, FILES};
 use super::fault::{Fault, faketime};
 use super::tally::Tally;
 use super::trouble::Trouble;
@@ -24,6 +24,10 @@ pub(crate) struct Plan {
     pub(crate) faults: usize,
     /// How long a run waits.
     pub(crate) wait: &'static str,
+    /// What plain runs ask for.
+    pub(crate) sets: &'static [&'static [&'static str]],
+    /// How many of a hundred runs are those of sops.
+    pub(crate) sops: usize,
 }
 
 /// A run that is under way.
@@ -111,12 +115,12 @@ impl<'a> Hand<'a> {
     }
 
     fn starts_one(&mut self) {
-        if self.random.percent(35) {
+        if self.random.percent(self.plan.sops) {
             let file = self.random.below(FILES.len());
             let inborn = self.fault_at_birth(true);
             self.starts_sops(file, inborn);
         } else {
-            let set = self.random.pick(&SETS);
+            let set = self.random.pick(self.plan.sets);
             let inborn = self.fault_at_birth(false);
             let span = 20 + self.random.below(500);
             self.starts_plain(set, span, inborn);
@@ -148,7 +152,7 @@ impl<'a> Hand<'a> {
         let (key, value) = (format!("k{who}"), format!("\"v{who}\""));
         let words = ["sops", "set", path, &format!("[\"{key}\"]"), &value].map(str::to_owned);
         let mut command = self.arena.locked(&who, &options, &words);
-        command.env("CAMPAIGN_KEY", key);
+        command.env("CAMPAIGN_KEY", key).env("CAMPAIGN_RESOURCES", resource);
         self.is_born(&mut command, inborn);
         self.holders.push(Holder { who, run: self.arena.start(command), file: Some(file), is_hurt: false });
     }
@@ -175,7 +179,9 @@ impl<'a> Hand<'a> {
     fn moves_the_clock(&mut self) {
         let offset = self.random.pick(&["+3h", "-3h", "+40d", "-2d", "+5s", "-5s"]);
         let draft = self.arena.aside("clock-draft");
-        std::fs::write(&draft, format!("{offset}\n")).and_then(|()| std::fs::rename(&draft, self.arena.aside("clock"))).expect("set");
+        std::fs::write(&draft, format!("{offset}\n"))
+            .and_then(|()| std::fs::rename(&draft, self.arena.aside("clock")))
+            .expect("set");
     }
 
     /// What has come to its end since, and whose time is over.
@@ -202,7 +208,11 @@ impl<'a> Hand<'a> {
 
     fn is_over(&mut self, holder: Holder) {
         let file = holder.file;
-        let status = status(&holder.run.ends());
+        let end = holder.run.ends();
+        let status = status(&end);
+        if is_worth_a_word(&status) {
+            println!("{} ended with {status}: {}", holder.who, end.said);
+        }
         self.arena.say("over", &holder.who, "-", &status);
         self.tally.ended(&status);
         let Some(file) = file else { return };
@@ -260,7 +270,16 @@ impl<'a> Hand<'a> {
     }
 }
 
-/// The exit status in one word.
+/// Nobody expects these.
+fn is_worth_a_word(status: &str) -> bool {
+    matches!(status, "64" | "70" | "78" | "signal-6" | "signal-11")
+        || (status == "69" && std::env::var_os("LOCKED_CAMPAIGN_TELL").is_some())
+}
+
+/// The exit status in one word. A panic of ours is an internal error; the child's test harness has its own.
 fn status(end: &End) -> String {
+    if end.code == Some(101) && end.said.contains("panicked at src/") {
+        return "70".to_owned();
+    }
     end.code.map_or_else(|| format!("signal-{}", end.signal.unwrap_or(0)), |code| code.to_string())
 }

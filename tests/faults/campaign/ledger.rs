@@ -12,7 +12,7 @@ const EMBEDDED: &str = "
 create table campaign (seq integer primary key autoincrement, what text, who text, name text, token integer);
 create trigger campaign_asked after insert on ticket_resources begin
   insert into campaign (what, who, name)
-    select 'asked', substr(k.holder, 1, 8), new.name from tickets k where k.id = new.ticket;
+    select 'asked', substr(k.holder, 1, 8), new.name from tickets k where abs(k.id) = abs(new.ticket);
 end;
 create trigger campaign_left before delete on tickets begin
   insert into campaign (what, who, name)
@@ -23,21 +23,31 @@ create trigger campaign_granted after insert on leases begin
 end;
 ";
 
+/// A bug: the place in the queue is counted down.
+pub(crate) const LAST_IN_FIRST_OUT: &str = "
+create trigger down after insert on tickets when new.id > 0 begin
+  update tickets set id = -new.id where id = new.id;
+end;
+create trigger down_too after insert on ticket_resources when new.ticket > 0 begin
+  update ticket_resources set ticket = -new.ticket where ticket = new.ticket;
+end;
+";
+
 const SERVER: &str = "
 create schema campaign;
 create table campaign.campaign (
   seq bigint generated always as identity, what text, who text, name text, token bigint);
-create function campaign.asked() returns trigger language plpgsql as $body$ begin
+create function campaign.asked() returns trigger language plpgsql security definer as $body$ begin
   insert into campaign.campaign (what, who, name)
     select 'asked', left(k.session::text, 8), new.name from locked.tickets k where k.id = new.ticket;
   return new;
 end $body$;
-create function campaign.left_it() returns trigger language plpgsql as $body$ begin
+create function campaign.left_it() returns trigger language plpgsql security definer as $body$ begin
   insert into campaign.campaign (what, who, name)
     select 'left', left(old.session::text, 8), r.name from locked.ticket_resources r where r.ticket = old.id;
   return old;
 end $body$;
-create function campaign.granted() returns trigger language plpgsql as $body$ begin
+create function campaign.granted() returns trigger language plpgsql security definer as $body$ begin
   insert into campaign.campaign (what, who, name, token) values ('granted', left(new.session::text, 8), new.name, new.token);
   return new;
 end $body$;
@@ -63,6 +73,12 @@ impl Ledger {
             Self::Embedded(file) => Connection::open(file).expect("open").execute_batch(EMBEDDED).expect("triggers"),
             Self::Server(config) => drop(Desk::at(config).expect("the server").sql(SERVER).expect("triggers")),
         }
+    }
+
+    /// The embedded store gets a bug.
+    pub(crate) fn is_planted_with(&self, bug: &str) {
+        let Self::Embedded(file) = self else { unreachable!("a bug of the embedded store") };
+        Connection::open(file).expect("open").execute_batch(bug).expect("planted");
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {

@@ -26,7 +26,7 @@ pub(crate) fn verdict(status: &str) -> &'static str {
         "75" => "refused: busy",
         "77" => "lease lost, child stopped",
         "78" => "refused: settings",
-        "70" | "101" => "internal error",
+        "70" => "internal error",
         killed if killed.starts_with("signal-") => "killed",
         _ => "the program failed",
     }
@@ -60,7 +60,7 @@ pub(crate) fn table(stores: &[(&str, &Tally)]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, count: &dyn Fn(&Tally) -> Option<u64>| {
         let counts = stores.iter().map(|(_, tally)| count(tally).map_or("-".to_owned(), |count| count.to_string()));
-        text += &format!("{name:<36}{}\n", counts.map(|count| format!("{count:>12}")).collect::<String>());
+        text += &format!("{name:<44}{}\n", counts.map(|count| format!("{count:>12}")).collect::<String>());
     };
     line("rounds", &|tally| Some(tally.rounds));
     line("leases granted", &|tally| Some(tally.grants));
@@ -75,7 +75,11 @@ pub(crate) fn table(stores: &[(&str, &Tally)]) -> String {
         line(&format!("broken: {}", rule.name()), &|tally| Some(tally.findings.get(&rule).copied().unwrap_or(0)));
     }
     let names: String = stores.iter().map(|(name, _)| format!("{name:>12}")).collect();
-    let mut left_out: Vec<String> = stores.iter().flat_map(|(_, tally)| &tally.left_out).map(|(fault, why)| format!("left out: {fault}: {why}\n")).collect();
+    let mut left_out: Vec<String> = stores
+        .iter()
+        .flat_map(|(_, tally)| &tally.left_out)
+        .map(|(fault, why)| format!("left out: {fault}: {why}\n"))
+        .collect();
     left_out.dedup();
-    format!("{:<36}{names}\n{text}{}", "", left_out.concat())
+    format!("{:<44}{names}\n{text}{}", "", left_out.concat())
 }

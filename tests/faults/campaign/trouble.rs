@@ -12,7 +12,7 @@ use crate::world::processes::{children, freeze, kill, thaw};
 /// What the store has to bear at the moment.
 pub(crate) enum Trouble {
     /// The lock on its file is in this hand.
-    Frozen(#[expect(dead_code, reason = "it is held, not read")] rusqlite::Connection),
+    Frozen(rusqlite::Connection),
     Down,
     Wire,
     Full,
@@ -102,7 +102,7 @@ impl Hand<'_> {
             }
             (Fault::StoreRestart, _) => {
                 let how = self.random.pick(&["fast", "immediate"]);
-                self.arena.server.expect("possible").stop(how);
+                self.arena.server.as_ref().expect("possible").stop(how);
                 Some(Trouble::Down)
             }
             (Fault::DiskFull, _) => {
@@ -110,7 +110,7 @@ impl Hand<'_> {
                 Some(Trouble::Full)
             }
             _ => {
-                let wire = self.arena.wire.expect("possible");
+                let wire = self.arena.wire.as_ref().expect("possible");
                 let _known_to_work = match blow {
                     Fault::PacketsLost => wire.lose_some(),
                     Fault::PacketsLate => wire.delay(),
@@ -135,8 +135,8 @@ impl Hand<'_> {
         let Some((trouble, _)) = self.trouble.take() else { return };
         match trouble {
             Trouble::Frozen(store) => drop(store),
-            Trouble::Down => self.arena.server.expect("it was stopped").go_on(),
-            Trouble::Wire => self.arena.wire.expect("it was cut").mend(),
+            Trouble::Down => self.arena.server.as_ref().expect("it was stopped").go_on(),
+            Trouble::Wire => self.arena.wire.as_ref().expect("it was cut").mend(),
             Trouble::Full => self.arena.disk.as_ref().expect("it was filled").make_room(),
         }
         self.arena.say("mended", "-", "-", "-");
@@ -146,7 +146,7 @@ impl Hand<'_> {
         if self.trouble.is_some() {
             return false;
         }
-        let server = self.arena.server.expect("possible");
+        let server = self.arena.server.as_ref().expect("possible");
         let many = 1 + self.random.below(4);
         self.arena.say("outage", "-", "-", "BackendsEnded");
         let ended = server.sql(&format!(

@@ -62,7 +62,7 @@ fn idle(evidence: &Evidence, lives: &[Life]) -> Vec<String> {
             }
             if next.is_some() || waiting.is_empty() {
                 if let Some(since) = since.take() {
-                    let span = (line.ns - since).saturating_sub(outages(evidence, since, line.ns));
+                    let span = line.ns.saturating_sub(since).saturating_sub(outages(evidence, since, line.ns));
                     let lifeless = lifeless(evidence, lives, &is_ours, before, next);
                     if span > evidence.bounds.idle.as_nanos() * (1 + lifeless as u128) {
                         found.push(format!("{name} lay idle for {} ms until {who} {}", span / 1_000_000, line.word));
@@ -111,7 +111,8 @@ fn lifeless(
     };
     let from = before.and_then(grant).unwrap_or(0);
     let to = next.and_then(grant).unwrap_or(evidence.events.len()).max(from);
-    let between = evidence.events[from..to].iter().filter(|event| event.what == What::Granted && is_ours(&event.resource));
+    let between =
+        evidence.events[from..to].iter().filter(|event| event.what == What::Granted && is_ours(&event.resource));
     between.filter(|event| lives.iter().all(|life| life.who != event.who)).count()
 }
 
@@ -124,12 +125,12 @@ fn overtaken(evidence: &Evidence) -> Vec<String> {
             continue;
         }
         let here = || evidence.events.iter().enumerate().filter(|(_, event)| event.resource == ask.resource);
-        let is_out = |(place, event): &(usize, &Event)| *place > at && event.who == ask.who && event.what != What::Asked;
+        let is_out =
+            |(place, event): &(usize, &Event)| *place > at && event.who == ask.who && event.what != What::Asked;
         let out = here().find(is_out).map_or(evidence.events.len(), |(place, _)| place);
         let grants = here().filter(|(place, event)| (at..out).contains(place) && event.what == What::Granted);
         let asked_before = |who: &str| here().any(|(place, it)| place < at && it.who == who && it.what == What::Asked);
-        let younger: Vec<&str> =
-            grants.map(|(_, event)| event.who.as_str()).filter(|who| !asked_before(who)).collect();
+        let younger: Vec<&str> = grants.map(|(_, event)| event.who.as_str()).filter(|who| !asked_before(who)).collect();
         if younger.len() > evidence.bounds.overtaken {
             found.push(format!("{younger:?} went before {} at {}", ask.who, ask.resource));
         }
