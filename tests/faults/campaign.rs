@@ -45,9 +45,14 @@ fn round(arena: &Arena, plan: Plan) -> (Tally, Vec<Finding>) {
     let findings = judge(&evidence);
     tally.found(&findings);
     if !findings.is_empty() {
-        let log = std::env::temp_dir().join(format!("locked-campaign-{}-{}.log", plan.seed, plan.round));
-        arena.keep_log(&log);
-        println!("seed {} round {}: {findings:#?}\nthe log is in {}", plan.seed, plan.round, log.display());
+        let store = if arena.server.is_some() { "server" } else { "embedded" };
+        let kept = arena.keeps(&format!("locked-campaign-{store}-{}-{}", plan.seed, plan.round));
+        println!(
+            "{store}, seed {} round {}: {findings:#?}\nlog and story are in {}",
+            plan.seed,
+            plan.round,
+            kept.display()
+        );
     }
     (tally, findings)
 }
@@ -70,7 +75,8 @@ const RULES: &str = "local all all trust\nhost all all 10.0.0.0/8 trust\nhost al
 const SHORT: Plan = Plan {
     seed: 11,
     round: 0,
-    span: Duration::from_secs(3),
+    span: Duration::from_millis(2_500),
+    runs: 8,
     holders: 5,
     faults: 25,
     wait: "20s",

@@ -47,6 +47,8 @@ pub(crate) struct Left {
     pub(crate) who: String,
     pub(crate) resource: String,
     pub(crate) is_quarantined: bool,
+    /// The store's own words about it.
+    pub(crate) state: String,
 }
 
 /// What nobody may go beyond.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::arena::{Arena, FILES};
-use super::fault::{Fault, faketime};
+use super::fault::{Fault, moving_clock};
 use super::tally::Tally;
 use super::trouble::Trouble;
 use super::writer;
@@ -18,7 +18,9 @@ use crate::world::processes::thaw;
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) round: u64,
+    /// For so long new runs are started; and until so many were.
     pub(crate) span: Duration,
+    pub(crate) runs: u32,
     pub(crate) holders: usize,
     /// How many of a hundred looks deal a blow, and of a hundred runs are born with a fault.
     pub(crate) faults: usize,
@@ -48,7 +50,7 @@ pub(crate) struct Hand<'a> {
     /// Who is frozen until when.
     pub(crate) frozen: Vec<(u32, Instant)>,
     pub(crate) trouble: Option<(Trouble, Instant)>,
-    restoring: Vec<(usize, Run)>,
+    restoring: Vec<(usize, String, Run)>,
     pub(crate) tally: Tally,
     blows: Vec<Fault>,
     inborn: Vec<Fault>,
@@ -59,7 +61,7 @@ pub(crate) struct Hand<'a> {
 pub(crate) fn play(arena: &Arena, plan: Plan) -> Tally {
     let mut hand = Hand::new(arena, plan);
     let until = Instant::now() + plan.span;
-    while Instant::now() < until {
+    while Instant::now() < until || hand.named < plan.runs {
         hand.looks_around();
         if hand.holders.len() < plan.holders {
             hand.starts_one();
@@ -165,8 +167,7 @@ impl<'a> Hand<'a> {
                 // Ahead or behind, and moved on whenever the hand writes that file again.
                 let clock = self.arena.aside("clock");
                 self.moves_the_clock();
-                command.env("LD_PRELOAD", faketime().expect("possible")).env("FAKETIME_TIMESTAMP_FILE", clock);
-                command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+                command.env("LD_PRELOAD", moving_clock().expect("possible")).env("CAMPAIGN_CLOCK", clock);
             }
             Fault::KeyTaken => drop(command.env("SOPS_AGE_KEY_FILE", self.arena.aside("no-key"))),
             Fault::HalfWrite => drop(command.env("CAMPAIGN_SPOIL", "half")),
@@ -177,11 +178,10 @@ impl<'a> Hand<'a> {
     }
 
     fn moves_the_clock(&mut self) {
-        let offset = self.random.pick(&["+3h", "-3h", "+40d", "-2d", "+5s", "-5s"]);
+        let seconds = self.random.pick(&["10800", "-10800", "3456000", "-172800", "5", "-5"]);
         let draft = self.arena.aside("clock-draft");
-        std::fs::write(&draft, format!("{offset}\n"))
-            .and_then(|()| std::fs::rename(&draft, self.arena.aside("clock")))
-            .expect("set");
+        std::fs::write(&draft, seconds).expect("drafted");
+        std::fs::rename(&draft, self.arena.aside("clock")).expect("set");
     }
 
     /// What has come to its end since, and whose time is over.
@@ -203,29 +203,30 @@ impl<'a> Hand<'a> {
             }
         }
         over.into_iter().for_each(|holder| self.is_over(holder));
-        self.restoring.retain_mut(|(_, run)| !run.has_ended());
+        for (_, who, run) in self.restoring.extract_if(.., |(_, _, run)| run.has_ended()) {
+            let end = run.ends();
+            self.arena.tells(&format!("{who} restore {}: {}\n", status(&end), end.said));
+        }
     }
 
     fn is_over(&mut self, holder: Holder) {
         let file = holder.file;
         let end = holder.run.ends();
         let status = status(&end);
-        if is_worth_a_word(&status) {
-            println!("{} ended with {status}: {}", holder.who, end.said);
-        }
+        self.arena.tells(&format!("{} {status}: {}\n", holder.who, end.said));
         self.arena.say("over", &holder.who, "-", &status);
         self.tally.ended(&status);
         let Some(file) = file else { return };
         // A program that fails over its file tells by its own words that somebody should look.
         let is_known_to_be_fine = matches!(status.as_str(), "0" | "69" | "75" | "77");
-        let is_being_restored = self.restoring.iter().any(|(it, _)| *it == file);
+        let is_being_restored = self.restoring.iter().any(|(it, ..)| *it == file);
         if !is_known_to_be_fine && !is_being_restored && (status == "72" || self.arena.keys(FILES[file].0).is_none()) {
-            let restore = self.restores(file);
-            self.restoring.push((file, restore));
+            let (who, restore) = self.restores(file);
+            self.restoring.push((file, who, restore));
         }
     }
 
-    fn restores(&mut self, file: usize) -> Run {
+    fn restores(&mut self, file: usize) -> (String, Run) {
         let who = self.name();
         self.arena.say("restoring", &who, FILES[file].1, "-");
         let options = ["--wait", "20s", "--ttl", "4s"].map(str::to_owned);
@@ -233,7 +234,7 @@ impl<'a> Hand<'a> {
         if self.arena.stand_in.is_some() {
             command = self.arena.world.command("true");
         }
-        self.arena.start(command)
+        (who, self.arena.start(command))
     }
 
     /// Everything that was broken is mended, and everybody comes to an end; then one more gets in everywhere.
@@ -268,12 +269,6 @@ impl<'a> Hand<'a> {
         }
         so(&told, || self.arena.inhabitants().is_empty());
     }
-}
-
-/// Nobody expects these.
-fn is_worth_a_word(status: &str) -> bool {
-    matches!(status, "64" | "70" | "78" | "signal-6" | "signal-11")
-        || (status == "69" && std::env::var_os("LOCKED_CAMPAIGN_TELL").is_some())
 }
 
 /// The exit status in one word. A panic of ours is an internal error; the child's test harness has its own.

@@ -14,9 +14,9 @@ create trigger campaign_asked after insert on ticket_resources begin
   insert into campaign (what, who, name)
     select 'asked', substr(k.holder, 1, 8), new.name from tickets k where abs(k.id) = abs(new.ticket);
 end;
-create trigger campaign_left before delete on tickets begin
+create trigger campaign_left before delete on ticket_resources begin
   insert into campaign (what, who, name)
-    select 'left', substr(old.holder, 1, 8), r.name from ticket_resources r where r.ticket = old.id;
+    select 'left', substr(k.holder, 1, 8), old.name from tickets k where abs(k.id) = abs(old.ticket);
 end;
 create trigger campaign_granted after insert on leases begin
   insert into campaign (what, who, name, token) values ('granted', substr(new.session, 1, 8), new.name, new.token);
@@ -57,7 +57,9 @@ create trigger granted after insert on locked.leases for each row execute functi
 ";
 
 const EVENTS: &str = "select what, who, name, coalesce(cast(token as text), '-') from CAMPAIGN order by seq";
-const LEFT: &str = "select substr(cast(session as text), 1, 8), name, state from LEASES where ended_at is null";
+const LEFT: &str = "select substr(cast(session as text), 1, 8), name, state, \
+     state || ', ' || operation || ', explicit ' || explicit || ', remote ' || remote || ', revoked ' || revoked || ', settled ' || settled \
+     || ', ' || coalesce(reason, 'no reason') || ', debt ' || cast(debt as text) from LEASES where ended_at is null";
 
 /// A store to look into.
 pub(crate) enum Ledger {
@@ -97,8 +99,8 @@ impl Ledger {
     /// The leases that live.
     pub(crate) fn left(&self) -> Vec<Left> {
         let left = |row: Vec<String>| {
-            let [who, resource, state] = row.try_into().expect("three columns");
-            Left { who, resource, is_quarantined: state == "quarantined" }
+            let [who, resource, kind, state] = row.try_into().expect("four columns");
+            Left { who, resource, is_quarantined: kind == "quarantined", state }
         };
         self.rows(LEFT).into_iter().map(left).collect()
     }

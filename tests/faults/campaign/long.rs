@@ -17,7 +17,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 fn plan(seed: u64, round: u64) -> Plan {
-    Plan { seed, round, span: ROUND, holders: 8, faults: 12, wait: "20s", sets: &SETS, sops: 35 }
+    Plan { seed, round, span: ROUND, runs: 0, holders: 8, faults: 12, wait: "20s", sets: &SETS, sops: 35 }
 }
 
 /// Rounds from the first on, until the time is over; one at least.

@@ -68,12 +68,13 @@ fn each_thing_that_was_tampered_with_is_found_under_its_own_name() {
         let oldest = [event(What::Asked, "old", "test:z", None)].into_iter();
         Evidence { events: sound().events.into_iter().chain(oldest).chain(asked).chain(granted).collect(), ..sound() }
     };
-    let held = Left { who: "a".to_owned(), resource: "test:x".to_owned(), is_quarantined: false };
+    let held =
+        Left { who: "a".to_owned(), resource: "test:x".to_owned(), is_quarantined: false, state: "held".to_owned() };
     let tampered: Vec<(&str, Rule, Evidence)> = vec![
         (
             "a child lives on after its lease",
             Rule::Exclusion,
-            log("1600000000 over a", "1750000000 beat a test:x 5 -\n1760000000 over a"),
+            log("1800000000 wrote b", "1750000000 beat a test:x 5 -\n1800000000 wrote b"),
         ),
         ("the next one begins before", Rule::Exclusion, log(b, &format!("{b}1950000000 beat a test:x 5 -\n"))),
         (

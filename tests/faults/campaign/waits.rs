@@ -9,7 +9,7 @@ use super::evidence::{Event, Evidence, Life, What};
 pub(super) fn judge(evidence: &Evidence, lives: &[Life]) -> Vec<Finding> {
     let mut found = idle(evidence, lives);
     let left = evidence.left.iter().filter(|left| !left.is_quarantined);
-    found.extend(left.map(|left| format!("{} is held by {} when all is over", left.resource, left.who)));
+    found.extend(left.map(|left| format!("{} is {} by {} when all is over", left.resource, left.state, left.who)));
     let mut found: Vec<Finding> = found.into_iter().map(|what| Finding::new(Rule::Freed, what)).collect();
     found.extend(overtaken(evidence).into_iter().map(|what| Finding::new(Rule::Fair, what)));
     found
