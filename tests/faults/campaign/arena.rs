@@ -113,12 +113,12 @@ impl Arena {
     }
 
     /// Starts it, on the other side of the wire where there is one.
-    pub(crate) fn start(&self, command: Command) -> Run {
+    pub(crate) fn start(&self, command: Command, stdout: Stdio) -> Run {
         let mut command = match &self.wire {
             Some(wire) => wire.runs(&command),
             None => command,
         };
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stdin(Stdio::null()).stdout(stdout);
         Run::of(command)
     }
 

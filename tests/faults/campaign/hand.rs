@@ -1,6 +1,7 @@
 //! The hand: it starts runs, deals faults at random moments, restores what is quarantined, and sees everything to its end.
 #![forbid(unsafe_code)]
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::arena::{Arena, FILES};
@@ -143,7 +144,7 @@ impl<'a> Hand<'a> {
         let mut command = self.arena.locked(&who, &options, &writer::program());
         command.env(writer::FOR, span.to_string()).env("CAMPAIGN_RESOURCES", set.join(" "));
         self.is_born(&mut command, inborn);
-        self.holders.push(Holder { who, run: self.arena.start(command), file: None, is_hurt: false });
+        self.holders.push(Holder { who, run: self.arena.start(command, Stdio::null()), file: None, is_hurt: false });
     }
 
     pub(crate) fn starts_sops(&mut self, file: usize, inborn: Option<Fault>) {
@@ -156,7 +157,12 @@ impl<'a> Hand<'a> {
         let mut command = self.arena.locked(&who, &options, &words);
         command.env("CAMPAIGN_KEY", key).env("CAMPAIGN_RESOURCES", resource);
         self.is_born(&mut command, inborn);
-        self.holders.push(Holder { who, run: self.arena.start(command), file: Some(file), is_hurt: false });
+        self.holders.push(Holder {
+            who,
+            run: self.arena.start(command, Stdio::null()),
+            file: Some(file),
+            is_hurt: false,
+        });
     }
 
     fn is_born(&mut self, command: &mut std::process::Command, inborn: Option<Fault>) {
@@ -203,9 +209,13 @@ impl<'a> Hand<'a> {
             }
         }
         over.into_iter().for_each(|holder| self.is_over(holder));
-        for (_, who, run) in self.restoring.extract_if(.., |(_, _, run)| run.has_ended()) {
+        for (file, who, run) in self.restoring.extract_if(.., |(_, _, run)| run.has_ended()) {
             let end = run.ends();
-            self.arena.tells(&format!("{who} restore {}: {}\n", status(&end), end.said));
+            let done = std::fs::read_to_string(self.arena.aside(&format!("restore-{who}"))).expect("text");
+            self.arena.tells(&format!("{who} restore {}: {done}{}\n", status(&end), end.said));
+            if done.contains("is lost: there is no copy of it") || done.contains("a newer version is known") {
+                self.arena.say("older", &who, FILES[file].1, "-");
+            }
         }
     }
 
@@ -234,7 +244,8 @@ impl<'a> Hand<'a> {
         if self.arena.stand_in.is_some() {
             command = self.arena.world.command("true");
         }
-        (who, self.arena.start(command))
+        let said = std::fs::File::create(self.arena.aside(&format!("restore-{who}"))).expect("a file");
+        (who, self.arena.start(command, said.into()))
     }
 
     /// Everything that was broken is mended, and everybody comes to an end; then one more gets in everywhere.

@@ -45,7 +45,8 @@ fn from_one_to_the_next(resource: &str, lives: &[&Life]) -> Vec<String> {
     found
 }
 
-/// Whatever somebody said to have written well is in the file when all is over.
+/// Whatever somebody said to have written well is in the file when all is over; or a restore that had no copy of the newest
+/// version has said so since.
 fn at_the_end(evidence: &Evidence, resource: &str, lives: &[&Life]) -> Vec<String> {
     let Some((_, last)) = evidence.said("final").find(|(_, line)| line.resource == resource) else {
         return vec![format!("nobody looked into {resource} at the end")];
@@ -57,7 +58,9 @@ fn at_the_end(evidence: &Evidence, resource: &str, lives: &[&Life]) -> Vec<Strin
         return if is_fine { vec![] } else { vec![format!("{resource} is bad at the end, and nobody says so")] };
     }
     let there: BTreeSet<&str> = last.detail.split(',').collect();
-    let done = lives.iter().filter(|life| evidence.status(&life.who) == Some("0"));
+    let told = evidence.said("older").filter(|(_, line)| line.resource == resource).map(|(place, _)| place).max();
+    let is_owed = |life: &&&Life| evidence.status(&life.who) == Some("0") && told.is_none_or(|told| life.first > told);
+    let done = lives.iter().filter(is_owed);
     let lost = done.filter_map(|life| life.wrote.as_deref().filter(|wrote| !there.contains(wrote)).zip(Some(life)));
     lost.map(|(wrote, life)| format!("{} wrote {wrote} to {resource}, and it is not there", life.who)).collect()
 }
