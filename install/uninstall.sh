@@ -135,7 +135,7 @@ remove_agents() {
     if [ -n "${DESTDIR-}" ]; then return 0; fi
     told=$("$prefix/bin/locked" agents status --json 2>/dev/null) || return 0
     case $told in
-    *"$prefix/bin/locked"* | *"$owner/bin/locked"*) ;;
+    *"$(as_told "$prefix/bin/locked")"* | *"$(as_told "$owner/bin/locked")"*) ;;
     *) return 0 ;;
     esac
     if gone=$("$prefix/bin/locked" agents remove 2>&1); then
@@ -144,6 +144,11 @@ remove_agents() {
         say "hooks of agents call what is gone now; take out of their settings what names $prefix/bin/locked:"
         printf '%s\n' "$gone" | while IFS= read -r line; do say "    $line"; done
     fi
+}
+
+# This path as it stands in a line of a shell that stands in JSON.
+as_told() {
+    printf '%s\n' "$1" | sed -e "s/'/'\\\\''/g" -e 's/[\\"]/\\&/g'
 }
 
 # Shims that lead to a program that is gone would be tools that do not start. Those of another installation stay.

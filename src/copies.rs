@@ -180,10 +180,12 @@ impl Chain {
     }
 
     fn make_directory(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(&self.directory) {
+        let made = std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&self.directory);
+        // It has the rights of the state directory, which is for its owner alone.
+        #[cfg(not(unix))]
+        let made = fs::create_dir(&self.directory);
+        match made {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             // Whatever the umask says.
             #[cfg(unix)]

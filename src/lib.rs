@@ -5,6 +5,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | [`terms`] | the glossary as types |
+//! | `platform` | what every system has in its own way, and more than one room needs |
 //! | [`clock`] | the one reader of time |
 //! | [`invocation`] | argv, environment, descriptors and signals as they were at entry: the one reader |
 //! | [`program`] | which program is meant: the PATH walk that steps over ourselves |
@@ -54,6 +55,7 @@ pub mod lineage;
 pub mod naming;
 pub mod notes;
 pub mod plan;
+mod platform;
 pub mod program;
 pub mod report;
 pub mod rules;

@@ -6,30 +6,31 @@ use std::path::Path;
 /// Room → the rooms that it uses.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("terms", &[]),
-    ("clock", &[]),
+    ("platform", &[]),
+    ("clock", &["platform"]),
     ("exit", &[]),
-    ("program", &["terms"]),
+    ("program", &["platform", "terms"]),
     ("config", &["terms"]),
     ("rules", &["shell", "terms"]),
-    ("compose", &["terms"]),
+    ("compose", &["platform", "terms"]),
     ("shell", &[]),
-    ("invocation", &["program", "rules"]),
-    ("git", &["program", "terms"]),
-    ("naming", &["git", "terms"]),
-    ("plan", &["compose", "naming", "rules", "terms"]),
+    ("invocation", &["platform", "program", "rules"]),
+    ("git", &["platform", "program", "terms"]),
+    ("naming", &["git", "platform", "terms"]),
+    ("plan", &["compose", "naming", "platform", "rules", "terms"]),
     ("lineage", &["store", "terms"]),
     ("notes", &["state", "terms"]),
     ("copies", &["state", "terms"]),
-    ("canary", &["rules"]),
-    ("audit", &["canary", "exit", "git", "naming", "terms"]),
-    ("hooks", &["git", "terms"]),
+    ("canary", &["platform", "rules"]),
+    ("audit", &["canary", "exit", "git", "naming", "platform", "terms"]),
+    ("hooks", &["git", "platform", "terms"]),
     ("agents", &["program", "state", "terms"]),
-    ("state", &["clock", "store", "terms"]),
+    ("state", &["clock", "platform", "store", "terms"]),
     ("store", &["config", "clock", "rules", "state", "terms"]),
-    ("holder", &["clock", "program", "terms"]),
+    ("holder", &["clock", "platform", "program", "terms"]),
     ("lease", &["clock", "store", "terms"]),
-    ("shims", &["program", "state", "terms"]),
-    ("supervise", &["clock", "exit", "terms"]),
+    ("shims", &["platform", "program", "state", "terms"]),
+    ("supervise", &["clock", "exit", "platform", "terms"]),
     ("settle", &["canary", "exit", "rules", "store", "supervise", "terms"]),
     ("report", &["holder", "lease", "settle", "store", "supervise", "terms"]),
     (
@@ -48,6 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "naming",
             "notes",
             "plan",
+            "platform",
             "program",
             "report",
             "rules",
@@ -62,8 +64,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "doctor",
         &[
-            "agents", "canary", "clock", "config", "git", "holder", "hooks", "naming", "program", "report", "rules",
-            "run", "shims", "state", "store", "terms",
+            "agents", "canary", "clock", "config", "git", "holder", "hooks", "naming", "platform", "program", "report",
+            "rules", "run", "shims", "state", "store", "terms",
         ],
     ),
     (
@@ -84,6 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "lineage",
             "naming",
             "plan",
+            "platform",
             "program",
             "report",
             "rules",
@@ -145,7 +148,7 @@ fn nobody_but_the_door_of_answers_writes_to_standard_output() {
 
 #[test]
 fn every_file_says_what_it_is_for_and_walls_itself_off_from_unsafe_code() {
-    let platform = ["linux.rs", "unix.rs"];
+    let platform = ["linux.rs", "unix.rs", "windows.rs"];
     for file in sources(Path::new("src")) {
         let text = std::fs::read_to_string(root().join(&file)).expect("source");
         if file.ends_with("tests.rs") {

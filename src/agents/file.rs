@@ -1,11 +1,12 @@
 //! A file of somebody else's: read, and written in one step. A link stays a link, and the mode stays.
 #![forbid(unsafe_code)]
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::AgentsError;
+use crate::platform;
 
 /// A file, as it was read.
 pub(super) struct Kept {
@@ -41,7 +42,7 @@ impl Kept {
             fs::create_dir_all(directory).map_err(io())?;
         }
         // Two at once would each write without the other's.
-        let _alone = File::open(directory).and_then(|alone| alone.lock().map(|()| alone)).map_err(io())?;
+        let _alone = platform::alone_in(directory).map_err(io())?;
         if content(&self.real)?.as_deref() != self.text.as_ref().map(String::as_bytes) {
             return Err(AgentsError::Changed { path: self.path.clone() });
         }

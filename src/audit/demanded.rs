@@ -2,13 +2,13 @@
 #![forbid(unsafe_code)]
 
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
 use super::demand::{CONFIG, Rules, directories};
 use crate::git::path_from;
 use crate::naming::{self, CreationRules};
+use crate::platform::OsStrExt as _;
 
 /// No configuration of sops is longer (bytes).
 const LARGEST: u64 = 1024 * 1024;
@@ -42,7 +42,7 @@ fn read(config: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
 

@@ -28,7 +28,7 @@ pub(super) fn explain(
     let cwd = &context.invocation.cwd;
     let path = context.invocation.var("PATH");
     let found = program::resolve(word, path.as_deref(), cwd, context.ourselves).ok();
-    let name = std::path::Path::new(word).file_name().unwrap_or(word);
+    let name = &program::own_name(std::path::Path::new(word).file_name().unwrap_or(word));
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
     let command = Command { name, args, cwd, env: &env, stdout: None };

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use crate::audit::{Finding, Wrong};
 use crate::canary::{self, Fault};
 use crate::exit;
 use crate::git::{Repository, path_from};
+use crate::platform::OsStrExt as _;
 use crate::report::Refusal;
 use crate::rules;
 use crate::run::{self, Context};

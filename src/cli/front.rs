@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -11,6 +10,7 @@ use crate::clock::SystemClock;
 use crate::config::{Settings, Shelf};
 use crate::exit::{self, Exit};
 use crate::invocation::Invocation;
+use crate::platform::OsStrExt as _;
 use crate::program::{self, FileId};
 use crate::report::{self, Voice};
 use crate::run::{self, Account, Context, Options};
@@ -74,8 +74,8 @@ fn stands_for(invocation: &Invocation, ourselves: FileId) -> Option<OsString> {
     let loader =
         |name: &&OsStr| ["ld-", "ld.so", "ld64"].iter().any(|start| name.as_bytes().starts_with(start.as_bytes()));
     let link = invocation.executed.as_ref().filter(named).filter(is_us).and_then(|path| path.file_name());
-    let name = link.filter(|name| !loader(name)).unwrap_or_else(|| invocation.called_as());
-    (!name.is_empty() && !program::is_our_name(name)).then(|| name.to_owned())
+    let name = program::own_name(link.filter(|name| !loader(name)).unwrap_or_else(|| invocation.called_as()));
+    (!name.is_empty() && !program::is_our_name(&name)).then_some(name)
 }
 
 /// As the shim of this program; `arg0` is the name that the program is given (none: its own).

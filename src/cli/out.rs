@@ -5,9 +5,6 @@
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-
 use crate::exit::{self, Exit};
 use crate::invocation;
 use crate::report;
@@ -31,7 +28,7 @@ pub(super) fn write(bytes: &[u8]) -> Result<(), Exit> {
 /// What came of words that somebody else wrote to standard output for us. Errors as [`write`].
 pub(super) fn told(written: io::Result<()>) -> Result<(), Exit> {
     // Rust's runtime has put /dev/null in the place of a closed descriptor, and that takes everything.
-    let written = if invocation::stdout_was_closed() { Err(Errno::BADF.into()) } else { written };
+    let written = if invocation::stdout_was_closed() { Err(closed()) } else { written };
     match written {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Exit::OK),
@@ -54,9 +51,28 @@ pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// What is said of a descriptor that is closed.
+fn closed() -> io::Error {
+    #[cfg(unix)]
+    return rustix::io::Errno::BADF.into();
+    #[cfg(windows)]
+    io::ErrorKind::NotConnected.into()
+}
+
+/// Consoles want text, and pipes here take all there is.
+#[cfg(windows)]
+fn write_all(rest: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    let mut out = io::stdout().lock();
+    out.write_all(rest).and_then(|()| out.flush())
+}
+
 /// Straight to the descriptor: the library's own way takes a bad descriptor for a good one, and loses what a pipe that
 /// does not block has no room for.
+#[cfg(unix)]
 fn write_all(mut rest: &[u8]) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
     let out = io::stdout();
     while !rest.is_empty() {
         match rustix::io::write(&out, rest) {

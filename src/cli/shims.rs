@@ -6,12 +6,12 @@ mod list;
 mod refused;
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use crate::exit::{self, Exit};
+use crate::platform::OsStrExt as _;
 use crate::report;
 use crate::run::{Context, env_of};
 use crate::shims::{self, Folder, ShimError, Standing, Tool};

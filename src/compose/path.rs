@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
+
+use crate::platform::OsStrExt as _;
 
 /// `path` from `base`, without `.`, `..` and doubled slashes. `base` is absolute.
 pub(super) fn absolute(base: &Path, path: &Path) -> PathBuf {

@@ -71,6 +71,7 @@ fn known(project: &Project) -> &str {
     project.name.known().unwrap_or("?")
 }
 
+#[cfg(unix)]
 #[test]
 fn the_sentence_says_where_the_name_came_from() {
     let stage = Stage::new(&[
@@ -139,6 +140,7 @@ fn what_cannot_be_read_makes_the_name_unknown_unless_a_word_says_it() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_pipe_is_left_for_the_program() {
     let stage = Stage::new(&[("d/compose.yaml", "services: {}\n")]);
@@ -169,6 +171,7 @@ fn elsewhere_nothing_is_read_and_the_directory_is_the_name() {
     assert_eq!(known(&said.project(&Line { blind: true, ..at("nowhere") })), "said");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_directory_reached_by_a_link_keeps_the_name_that_the_shell_says() {
     let mut stage = Stage::new(&[("real/compose.yaml", "services: {}\n"), ("other/x", "")]);

@@ -141,6 +141,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn what_is_no_file_is_not_read_and_a_repository_s_link_is_not_followed() {
         let place = tempfile::tempdir().expect("place");

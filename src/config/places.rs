@@ -11,11 +11,11 @@ use super::document::longest;
 /// The files, the weakest first.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// `/etc/locked/config.toml`.
+    /// `/etc/locked/config.toml`; on Windows below `%ProgramFiles%\locked`.
     pub system: PathBuf,
     /// `/etc/locked/config.d`: every `*.toml` in it, in the order of the bytes of their names.
     pub fragments: PathBuf,
-    /// `$XDG_CONFIG_HOME/locked/config.toml`, else below `$HOME/.config`; none without either.
+    /// `$XDG_CONFIG_HOME/locked/config.toml`, else below `$HOME/.config` (on Windows `%APPDATA%`); none without either.
     pub user: Option<PathBuf>,
     /// `.locked.toml` at the root of each work tree that the command is about.
     pub repositories: Vec<PathBuf>,
@@ -42,13 +42,21 @@ impl Places {
     #[must_use]
     pub fn around(env: &dyn Fn(&str) -> Option<OsString>, roots: &[&Path]) -> Self {
         let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = || absolute("HOME").map(|home| home.join(".config"));
+        let home = || match cfg!(windows) {
+            true => absolute("APPDATA"),
+            false => absolute("HOME").map(|home| home.join(".config")),
+        };
+        // On Windows anybody may make a directory in the root of a drive, and only an administrator one here.
+        let system = match cfg!(windows) {
+            true => absolute("ProgramFiles").unwrap_or_else(|| PathBuf::from(r"C:\Program Files")).join("locked"),
+            false => PathBuf::from("/etc/locked"),
+        };
         let mut repositories: Vec<PathBuf> = roots.iter().map(|root| root.join(FILE)).collect();
         repositories.sort();
         repositories.dedup();
         Self {
-            system: PathBuf::from("/etc/locked/config.toml"),
-            fragments: PathBuf::from("/etc/locked/config.d"),
+            system: system.join("config.toml"),
+            fragments: system.join("config.d"),
             user: absolute("XDG_CONFIG_HOME").or_else(home).map(|config| config.join("locked/config.toml")),
             repositories,
             outside: roots.is_empty(),
@@ -125,7 +133,7 @@ pub(super) fn fragments(directory: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     Ok(names.into_iter().map(|name| directory.join(name)).collect())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

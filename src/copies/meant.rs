@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 
 use super::Chain;
 use crate::terms::Digest;
@@ -25,7 +24,8 @@ impl Chain {
         self.make_directory()?;
         let mark = self.directory.join(format!("{now_ms:016}-{}.{}.{MEANT}", Digest::of(b""), self.place));
         // For its owner alone, as all that lies there, whatever the umask is.
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(mark).map(drop)
+        let mut options = fs::OpenOptions::new();
+        crate::platform::owners_alone(&mut options).write(true).create(true).truncate(true).open(mark).map(drop)
     }
 
     /// Whether the file of this checkout is, was or is to be SOPS, as far as this machine knows.

@@ -3,10 +3,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::hooks::{self, Place, Standing, State};
+use crate::platform;
 use crate::run::env_of;
 use crate::state::as_owner_of;
 use crate::terms::shell_quote;
@@ -93,7 +93,7 @@ fn is_idle(place: &Place, hook: &Standing) -> bool {
 }
 
 fn is_barred(hook: &Path) -> bool {
-    fs::metadata(hook).is_ok_and(|found| found.permissions().mode() & 0o111 == 0)
+    fs::metadata(hook).is_ok_and(|found| platform::mode(&found) & 0o111 == 0)
 }
 
 fn passed_over(place: &Place, hook: &Standing) -> Finding {
@@ -114,8 +114,8 @@ fn passed_over(place: &Place, hook: &Standing) -> Finding {
 /// Whoever may read it may run it, as git itself installs hooks.
 fn made_executable(hook: &PathBuf) -> Result<String, String> {
     let _as_owner = hook.parent().and_then(as_owner_of);
-    let mode = fs::symlink_metadata(hook).map_err(|error| error.to_string())?.permissions().mode();
+    let mode = platform::mode(&fs::symlink_metadata(hook).map_err(|error| error.to_string())?);
     let mode = mode | ((mode & 0o444) >> 2);
-    fs::set_permissions(hook, fs::Permissions::from_mode(mode)).map_err(|error| error.to_string())?;
+    platform::set_mode_at(hook, mode).map_err(|error| error.to_string())?;
     Ok("made the hook executable again".to_owned())
 }

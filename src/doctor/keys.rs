@@ -1,10 +1,10 @@
 //! The age identity: is there one, is it for its owner alone, and does it open what is here.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::canary::Keys;
+use crate::platform;
 use crate::run;
 use crate::terms::shell_quote;
 
@@ -48,7 +48,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 fn open_to_others(path: &Path) -> Option<Finding> {
-    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    let mode = platform::mode(&std::fs::metadata(path).ok()?) & 0o777;
     let shown = shell_quote(path.as_os_str().as_encoded_bytes());
     (mode & 0o077 != 0).then(|| {
         Finding::fault("keys.mode", format!("others may read the age identity in {shown} (mode {mode:o})"))

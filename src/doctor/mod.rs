@@ -20,6 +20,8 @@ mod hooks;
 mod keys;
 mod leases;
 mod links;
+#[cfg(unix)]
+mod listen;
 mod patient;
 mod probe;
 mod probes;
@@ -35,9 +37,12 @@ mod spool;
 mod state;
 mod store;
 mod tools;
+#[cfg(unix)]
 mod unix;
 mod variables;
 mod ways;
+#[cfg(windows)]
+mod windows;
 mod words;
 
 pub use finding::{Finding, Level};

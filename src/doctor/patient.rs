@@ -57,7 +57,8 @@ impl<'a> Patient<'a> {
     pub(super) fn new(context: &'a Context, asked: &'a Asked) -> Self {
         let deadline = Instant::now() + WHOLE;
         let probes = Probes::start(context, asked);
-        let cwd = std::fs::canonicalize(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
+        let cwd =
+            crate::platform::canonical(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
         Self {
             context,
             asked,

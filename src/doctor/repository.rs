@@ -5,12 +5,12 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::canary::{self, Document, Fault, Kind};
 use crate::naming::{NamedSecret, SecretNames};
+use crate::platform::not_followed;
 use crate::run::env_of;
 
 use super::patient::Patient;
@@ -121,7 +121,7 @@ impl Survey {
 /// A regular file's content up to the limit; nothing of a longer one. Links are not followed: what they lead to is tracked
 /// itself, or not the repository's.
 pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    let file = fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
+    let file = not_followed(fs::OpenOptions::new().read(true)).open(path).ok()?;
     let found = file.metadata().ok().filter(|found| found.is_file() && found.len() <= limit)?;
     let mut content = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
     file.take(limit).read_to_end(&mut content).ok()?;

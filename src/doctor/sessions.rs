@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
 use crate::holder::{self, ProcFs, Source};
+use crate::platform::OsStrExt as _;
 use crate::run;
 use crate::store::HistoryFilter;
 use crate::terms::SessionId;

@@ -1,9 +1,8 @@
 //! `LOCKED_*` variables: misspelt ones, those that do nothing, and those that were left set.
 #![forbid(unsafe_code)]
 
-use std::os::unix::ffi::OsStrExt as _;
-
 use crate::config::{Address, nearest};
+use crate::platform::OsStrExt as _;
 use crate::run;
 
 use super::Finding;

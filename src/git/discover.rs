@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{GitError, Repository, path_from, read_if_there};
+use crate::platform::canonical;
 
 impl Repository {
     /// The repository of a file, which need not exist. `file` is physical (see `naming`): a link would lead the walk
@@ -77,12 +78,12 @@ fn linked(root: &Path, dot_git: &Path) -> Result<PathBuf, GitError> {
 fn at(root: &Path, git_dir: &Path) -> Result<Repository, GitError> {
     let dot_git = root.join(".git");
     let broken = |what: &Path| GitError::Broken { dot_git: dot_git.clone(), why: format!("there is no {what:?}") };
-    let git_dir = std::fs::canonicalize(git_dir).map_err(|_| broken(git_dir))?;
+    let git_dir = canonical(git_dir).map_err(|_| broken(git_dir))?;
     let common_dir = match read_if_there(&git_dir.join("commondir"))? {
         None => git_dir.clone(),
         Some(named) => {
             let common = git_dir.join(path_from(named.trim_ascii_end()));
-            std::fs::canonicalize(&common).map_err(|_| broken(&common))?
+            canonical(&common).map_err(|_| broken(&common))?
         }
     };
     if std::fs::symlink_metadata(git_dir.join("HEAD")).is_err() || !common_dir.join("objects").is_dir() {

@@ -24,6 +24,8 @@ mod uncommitted;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::platform::OsStringExt as _;
+
 pub(crate) use fetched::modified;
 pub use history::{History, Standing};
 pub use object::ObjectFormat;
@@ -106,15 +108,7 @@ impl Repository {
 
 /// A path from the bytes git keeps in its files. On systems whose paths are not bytes, git keeps UTF-8.
 pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt as _;
-        PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-    }
-    #[cfg(not(unix))]
-    {
-        PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
-    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes.to_owned()))
 }
 
 /// A file's bytes; none when there is no such file.

@@ -95,8 +95,12 @@ pub(crate) fn real_git(env: Environment<'_>, cwd: &Path) -> PathBuf {
     let git = OsStr::new("git");
     let found = env("PATH").zip(FileId::ourselves().ok());
     let found = found.and_then(|(path, ourselves)| program::resolve(git, Some(&path), cwd, ourselves).ok());
-    found.map_or_else(|| git.into(), |program| cwd.join(program.path))
+    found.map_or_else(|| NOT_FOUND.into(), |program| cwd.join(program.path))
 }
+
+/// What is started when there is no git, and is not there. On Windows a name alone would be looked for in other places than
+/// PATH, beside us and where we are.
+const NOT_FOUND: &str = if cfg!(windows) { r"C:\git is not on PATH" } else { "git" };
 
 /// A git command that is about no repository.
 pub(super) fn nowhere(env: Environment<'_>) -> Command {

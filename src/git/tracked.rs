@@ -42,7 +42,7 @@ impl Repository {
         let linked = listed.filter_map(|entry| {
             let named = std::fs::read(entry.path().join("gitdir")).ok()?;
             let dot_git = entry.path().join(path_from(named.trim_ascii_end()));
-            std::fs::canonicalize(dot_git.parent()?).ok()
+            crate::platform::canonical(dot_git.parent()?).ok()
         });
         let main = self.common_dir.parent().filter(|main| main.join(".git") == self.common_dir).map(Path::to_owned);
         let mut all: Vec<PathBuf> = main.into_iter().chain(linked).filter(|root| *root != self.worktree_root).collect();

@@ -9,23 +9,12 @@ use std::time::Duration;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::stat::Stat;
-use super::{ProcFs, Processes as _, anchor};
+use super::{ProcFs, Processes as _, Search, anchor};
 use crate::clock::Moment;
 use crate::terms::GrantId;
 
 /// The variable that every process of a leased tree inherits.
 const VARIABLE: &str = "LOCKED_LEASE";
-
-/// What a search for the processes of a grant found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Search {
-    /// Every process could be looked at, and none belongs to it.
-    None,
-    /// These belong to it; lowest pid first.
-    Found(Vec<u32>),
-    /// None was found, but some could not be looked at: nobody may conclude that there is none.
-    Blind,
-}
 
 /// Looks through the processes of this pid namespace for those that carry `LOCKED_LEASE=<grant>`.
 ///

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use super::script::{self, base_name};
 use super::stat::Stat;
 use super::{Process, Processes, role, shell};
 use crate::program::FileId;
@@ -96,7 +97,7 @@ impl Processes for ProcFs {
         Some(Process {
             pid,
             parent: stat.parent,
-            script: role::is_interpreter(&program).then(|| script(operands())).flatten(),
+            script: role::is_interpreter(&program).then(|| script::of(operands())).flatten(),
             interactive: role::is_shell(&program) && shell::is_interactive(operands()),
             program,
             comm: stat.comm,
@@ -116,22 +117,6 @@ impl Processes for ProcFs {
     }
 }
 
-/// The script or module of an interpreter: the first operand, unless the program text itself is an argument.
-fn script<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Option<String> {
-    loop {
-        match args.next()? {
-            b"-m" => return args.next().map(base_name),
-            b"--eval" | b"--print" => return None,
-            // -c, -e, -p, also in clusters (perl -lane TEXT): the text follows.
-            [b'-', cluster @ ..] if cluster.iter().any(|letter| b"ceEp".contains(letter)) && cluster[0] != b'-' => {
-                return None;
-            }
-            arg if arg.starts_with(b"-") => {}
-            arg => return Some(base_name(arg)),
-        }
-    }
-}
-
 /// The last part of the control group's path (cgroups(7)), if it is a service: of version 2 (`0::`) or systemd's own
 /// hierarchy of version 1. Desktops run applications as services too, all of their windows in one (`app-…`).
 fn service_of(cgroup: &str) -> Option<String> {
@@ -148,8 +133,15 @@ fn is_multicall(name: &str) -> bool {
     matches!(name, "busybox" | "toybox" | "coreutils")
 }
 
-fn base_name(path: &[u8]) -> String {
-    String::from_utf8_lossy(path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()).into_owned()
+/// The processes that have this entry in their environment; so many are looked at.
+pub(super) fn carriers(entry: &[u8], most: usize) -> Vec<u32> {
+    let carries = |pid: &u32| {
+        std::fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|block| block.split(|&byte| byte == 0).any(|other| other == entry))
+    };
+    let listed = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.take(most).filter(carries).collect()
 }
 
 /// At most a page: longer command lines tell nothing more.
@@ -176,23 +168,6 @@ mod tests {
         ];
         for (cgroup, expected) in cases {
             assert_eq!(service_of(cgroup).as_deref(), expected, "{cgroup}");
-        }
-    }
-
-    #[test]
-    fn a_script_is_known_by_name_and_program_text_is_never_taken() {
-        let cases = [
-            ("/usr/lib/npm-cli.js run x", Some("npm-cli.js")),
-            ("-u worker.py", Some("worker.py")),
-            ("-m tox -q", Some("tox")),
-            ("-c secret", None),
-            ("-e secret", None),
-            ("-lane secret", None),
-            ("--no-warnings cli.js", Some("cli.js")),
-            ("", None),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(script(line.split_ascii_whitespace().map(str::as_bytes)).as_deref(), expected, "{line}");
         }
     }
 

@@ -4,7 +4,7 @@
 /// Run command lines; an identity only when a person sits at one.
 pub(super) const SHELLS: &[&str] = &[
     "sh bash rbash dash ash hush zsh ksh mksh lksh oksh loksh pdksh yash posh fish csh tcsh rc es elvish",
-    "nu osh oils-for-unix pwsh",
+    "nu osh oils-for-unix pwsh powershell cmd",
 ];
 
 /// Run scripts of a language. They are actors, since agents often are scripts, unless the script is a known launcher.
@@ -32,6 +32,8 @@ pub(super) const LAUNCHERS: &[&str] = &[
     "sops op doppler aws-vault chamber teller infisical envchain summon vaultenv",
     // git runs hooks and aliases.
     "git pre-commit prek lefthook husky lint-staged",
+    // Windows: other users and other surroundings, a console's other half, links to programs.
+    "gsudo runas wsl wslhost conhost openconsole start shim winpty mintty-shim",
 ];
 
 /// Have many sessions below them.
@@ -53,6 +55,10 @@ pub(super) const HOSTS: &[&str] = &[
     // Desktops.
     "gnome-shell gnome-session-binary plasmashell kwin_wayland kwin_x11 sway i3 Hyprland xfce4-session",
     "Xorg gdm-session-worker sddm-helper lightdm",
+    // Windows: the first processes, services, desktops, terminals.
+    "wininit winlogon userinit services svchost taskhostw taskeng explorer sihost runtimebroker",
+    "windowsterminal mintty conemu conemu64 conemuc conemuc64 wineboot winedevice",
     // Runners that serve many jobs at once.
     "gitlab-runner buildkite-agent act_runner forgejo-runner woodpecker-agent Runner.Listener",
+    "runner.listener",
 ];

@@ -3,13 +3,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::os::unix::ffi::OsStrExt as _;
 
 use uuid::Uuid;
 
 use super::anchor::{self, Found};
 use super::variable::parse_uuid;
 use super::{Process, Processes, Variable, label};
+use crate::platform::OsStrExt as _;
 use crate::terms::SessionId;
 
 /// The namespace (RFC 9562, version 5) of every identity that we derive. Changing it would part every running session

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use super::anchor::{self, Found};
 use super::{Process, Processes};
@@ -24,14 +23,7 @@ pub struct Sharer {
 /// may not be read is not seen.
 #[must_use]
 pub fn sharers(processes: &dyn Processes, entry: &[u8]) -> Vec<Sharer> {
-    let carries = |pid: &u32| {
-        fs::read(format!("/proc/{pid}/environ"))
-            .is_ok_and(|block| block.split(|&byte| byte == 0).any(|other| other == entry))
-    };
-    let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let carriers: Vec<u32> = pids.take(MOST).filter(carries).collect();
-    lowest(processes, &carriers)
+    lowest(processes, &super::carriers(entry, MOST))
 }
 
 /// The anchors of these processes, without those that stand above another anchor.

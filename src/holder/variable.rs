@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt as _;
 
 use uuid::Uuid;
+
+use crate::platform::OsStrExt as _;
 
 use super::session::NAMESPACE;
 

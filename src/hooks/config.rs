@@ -7,13 +7,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use super::place::Place;
 use super::{HooksError, NAMES, probe, text};
 use crate::git::GitError;
+use crate::platform::OsStringExt as _;
 use crate::terms::Done;
 
 /// The first version that has them.
@@ -87,7 +86,11 @@ fn write(place: &Place, file: &PathBuf, content: &[u8]) -> Result<(), HooksError
     let directory = directory(place);
     fs::create_dir_all(&directory).map_err(HooksError::io(&directory))?;
     let mut builder = tempfile::Builder::new();
-    builder.permissions(fs::Permissions::from_mode(0o755));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o755));
+    }
     let draft = builder.prefix(".locked-").tempfile_in(&directory).map_err(HooksError::io(file))?;
     fs::write(draft.path(), content).map_err(HooksError::io(file))?;
     draft.persist(file).map(drop).map_err(|error| HooksError::io(file)(error.error))

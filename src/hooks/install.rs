@@ -105,9 +105,7 @@ fn owned(place: &Place) -> Result<(), HooksError> {
 
 /// Two at once would each take the other's hook for somebody else's.
 fn alone(place: &Place) -> Result<File, HooksError> {
-    let directory = File::open(&place.directory).map_err(HooksError::io(&place.directory))?;
-    directory.lock().map_err(HooksError::io(&place.directory))?;
-    Ok(directory)
+    crate::platform::alone_in(&place.directory).map_err(HooksError::io(&place.directory))
 }
 
 /// A link that leads nowhere is there all the same.

@@ -110,7 +110,7 @@ fn ask<S: AsRef<OsStr>>(program: &Path, directory: &Path, args: &[S]) -> Result<
 fn nearest(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     for above in path.ancestors() {
-        if let Ok(real) = std::fs::canonicalize(above) {
+        if let Ok(real) = crate::platform::canonical(above) {
             return rest.iter().rev().fold(real, |path: PathBuf, part: &&OsStr| path.join(part));
         }
         rest.extend(above.file_name());

@@ -14,5 +14,6 @@ pub(super) fn regular_file(descriptor: u8, append: bool) -> Option<Stdout> {
     let open = fs::metadata(&link).ok().filter(fs::Metadata::is_file)?;
     let path = fs::read_link(&link).ok()?;
     let named = fs::metadata(&path).ok()?;
-    (FileId::from(&named) == FileId::from(&open)).then_some(Stdout { path, append })
+    let same = FileId::at(&path, &named).ok()? == FileId::at(&link, &open).ok()?;
+    same.then_some(Stdout { path, append })
 }

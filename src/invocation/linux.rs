@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::SignalSet;
+use super::{SignalSet, descriptor};
+use crate::rules::Stdout;
 
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 static IGNORED: AtomicU64 = AtomicU64::new(0);
@@ -98,7 +99,22 @@ pub(super) fn executed() -> Option<PathBuf> {
     }
 }
 
-pub(super) fn appends(descriptor: c_int) -> bool {
+/// Where we run, if that is a directory that has been deleted or cannot be named: it still leads there.
+pub(super) fn unnamed_directory() -> PathBuf {
+    PathBuf::from("/proc/self/cwd")
+}
+
+/// Whether an entry's name is this one.
+pub(super) fn is_named(name: &[u8], wanted: &[u8]) -> bool {
+    name == wanted
+}
+
+/// The regular file behind a descriptor.
+pub(super) fn regular_file(number: u8) -> Option<Stdout> {
+    descriptor::regular_file(number, number == 1 && appends(number.into()))
+}
+
+fn appends(descriptor: c_int) -> bool {
     // SAFETY: F_GETFL takes no pointer and changes nothing.
     let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
     flags != -1 && flags & libc::O_APPEND != 0

@@ -5,21 +5,26 @@
 //! recorded by a constructor that runs earlier, so that a child can be given what the caller gave us.
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 mod descriptor;
 #[cfg(target_os = "linux")]
 mod linux;
 mod signals;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 use linux as platform;
+#[cfg(windows)]
+use windows as platform;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 pub use signals::SignalSet;
 
+use crate::platform::OsStrExt as _;
 use crate::rules::Stdout;
 
 /// How we were started. Its `Debug` output counts arguments and variables and shows none: both may carry secrets.
@@ -55,7 +60,7 @@ impl Invocation {
             args: args.collect(),
             executed: platform::executed(),
             env: platform::environment(),
-            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/proc/self/cwd")),
+            cwd: std::env::current_dir().unwrap_or_else(|_| platform::unnamed_directory()),
             closed: start.closed,
             ignored: start.ignored,
             mask: start.mask,
@@ -72,7 +77,8 @@ impl Invocation {
     #[must_use]
     pub fn var(&self, name: &str) -> Option<OsString> {
         self.env.iter().find_map(|entry| {
-            let value = entry.as_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+            let (named, value) = entry.as_bytes().split_at_checked(name.len())?;
+            let value = value.strip_prefix(b"=").filter(|_| platform::is_named(named, name.as_bytes()))?;
             Some(OsStr::from_bytes(value).to_owned())
         })
     }
@@ -81,13 +87,13 @@ impl Invocation {
     /// device, and not deleted. Looked up when asked, since most commands never need it.
     #[must_use]
     pub fn stdout(&self) -> Option<Stdout> {
-        if self.closed[1] { None } else { descriptor::regular_file(1, platform::appends(1)) }
+        if self.closed[1] { None } else { platform::regular_file(1) }
     }
 
     /// The regular file behind descriptor 0, as [`Self::stdout`] has that behind descriptor 1.
     #[must_use]
     pub fn stdin(&self) -> Option<PathBuf> {
-        if self.closed[0] { None } else { descriptor::regular_file(0, false).map(|file| file.path) }
+        if self.closed[0] { None } else { platform::regular_file(0).map(|file| file.path) }
     }
 }
 

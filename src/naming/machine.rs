@@ -1,17 +1,14 @@
 //! The scope of what belongs to no repository: this machine.
 #![forbid(unsafe_code)]
 
+use crate::platform::machine_ids;
 use crate::terms::{Digest, Scope};
-
-/// Where a machine keeps an id of its own, the best first (machine-id(5)); the host name where there is none.
-const IDENTITIES: &[&str] =
-    &["/etc/machine-id", "/var/lib/dbus/machine-id", "/proc/sys/kernel/hostname", "/etc/hostname"];
 
 /// `machine/HASH`. machine-id(5) asks that the id itself be shown to nobody, so a digest with a purpose stands for it. A
 /// machine with no identity to read is `machine/unnamed`: several of them on one store would share names, which only
 /// makes them wait.
 pub fn scope() -> Scope {
-    named_by(IDENTITIES.iter().filter_map(|path| std::fs::read(path).ok()))
+    named_by(machine_ids())
 }
 
 fn named_by(identities: impl Iterator<Item = Vec<u8>>) -> Scope {

@@ -227,8 +227,10 @@ impl<'a> Namer<'a> {
             Some(repository) => self.scope_of(repository)?,
             None => machine::scope(),
         };
-        let root = repository.as_ref().map_or(Path::new("/"), |repository| &repository.worktree_root);
-        let spelled = spelling::below(root, &physical);
+        let spelled = match &repository {
+            Some(repository) => spelling::below(&repository.worktree_root, &physical),
+            None => spelling::whole(&physical),
+        };
         let (directory, base) = match spelled.iter().rposition(|&byte| byte == b'/') {
             Some(slash) => (&spelled[..slash], &spelled[slash + 1..]),
             None => (&spelled[..0], &*spelled),

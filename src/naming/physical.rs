@@ -6,6 +6,7 @@ use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Component, Path, PathBuf};
 
 use super::NamingError;
+use crate::platform::settled;
 
 /// As many links as Linux follows in one path (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
@@ -40,7 +41,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, NamingError> {
             }
         }
     }
-    Ok(physical)
+    Ok(settled(physical))
 }
 
 fn parts(path: &Path) -> impl Iterator<Item = PathBuf> {

@@ -186,6 +186,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_directory_is_named_by_where_it_is() {
         for url in [

@@ -12,12 +12,31 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::{bytes_of, inode};
 
-/// The path of `physical` below `root` (with a leading `/` when the root is `/`), `/`-separated, each component in the
-/// plainest spelling that the file system takes for the same.
+/// The path of `physical` below `root`, `/`-separated, each component in the plainest spelling that the file system takes
+/// for the same.
 pub(super) fn below(root: &Path, physical: &Path) -> Vec<u8> {
-    let outside = root == Path::new("/");
+    spelled(Vec::new(), false, root, physical)
+}
+
+/// The whole path, with a leading `/`. A drive is its small letter (`/c/x`, as Git Bash has it), a share on a server
+/// `//server/share`.
+pub(super) fn whole(physical: &Path) -> Vec<u8> {
+    let root = physical.ancestors().last().unwrap_or(physical);
+    let mut before = bytes_of(root.as_os_str()).to_ascii_lowercase();
+    if cfg!(windows) {
+        before.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    }
+    while before.last() == Some(&b'/') {
+        before.pop();
+    }
+    if let [letter, b':'] = before[..] {
+        before = vec![b'/', letter];
+    }
+    spelled(before, true, root, physical)
+}
+
+fn spelled(mut spelled: Vec<u8>, outside: bool, root: &Path, physical: &Path) -> Vec<u8> {
     let tail = physical.strip_prefix(root).unwrap_or(physical);
-    let mut spelled = Vec::new();
     let mut directory = root.to_owned();
     for component in tail.components() {
         let name = component.as_os_str();

@@ -50,12 +50,7 @@ pub(super) fn put(state: &StateDir, name: &str, text: &str) {
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
     // Only the first line counts. Who empties a file first has the file system write it out when it is closed, and waits.
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
+    crate::platform::owners_alone(options.write(true).create(true).truncate(false));
     options.open(path)?.write_all(text.as_bytes())
 }
 

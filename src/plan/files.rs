@@ -94,7 +94,7 @@ fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
     };
     for tree in trees.iter().filter(is_one) {
         let look = Look { follow: false, skip: &|relative| relative == Path::new(".git"), is_late: &world.is_late };
-        let physical = std::fs::canonicalize(&tree.path);
+        let physical = crate::platform::canonical(&tree.path);
         let once =
             |below: &Path| physical.as_ref().is_ok_and(|physical| world.past.is_among_many(&physical.join(below)));
         let mut take = |path: &Path, below: &Path| {

@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use crate::platform::{about, executable};
 
 use super::{FileId, OUR_NAME, SkipReason, platform};
 
@@ -49,19 +50,21 @@ pub(super) fn look(path: &Path, cwd: &Path, ourselves: FileId) -> Candidate {
         Candidate::Unusable(SkipReason::Directory)
     } else if !metadata.is_file() {
         Candidate::Unusable(SkipReason::NotAFile)
-    } else if !platform::may_execute(&place) {
+    } else if !executable(&place) {
         Candidate::Unusable(SkipReason::NoPermission)
-    } else if FileId::from(&metadata) == ourselves {
-        Candidate::Ours(SkipReason::Ourselves)
     } else {
+        let Ok(id) = FileId::at(&place, &metadata) else { return Candidate::Unusable(SkipReason::Unreachable) };
+        if id == ourselves {
+            return Candidate::Ours(SkipReason::Ourselves);
+        }
         let page = first_page(&place);
         if platform::carries_our_note(&page) {
             return Candidate::Ours(SkipReason::Copy);
         }
         let is_program = platform::is_program(&page);
         Candidate::Usable(Facts {
-            id: FileId::from(&metadata),
-            plain: is_program && metadata.nlink() == 1,
+            id,
+            plain: is_program && about(&place, &metadata).is_ok_and(|it| it.links == 1),
             speaks_of_us: !is_program && page.windows(OUR_NAME.len()).any(|part| part == OUR_NAME.as_bytes()),
         })
     }
@@ -70,7 +73,8 @@ pub(super) fn look(path: &Path, cwd: &Path, ourselves: FileId) -> Candidate {
 /// Looks whether we are at `path`, of whatever build.
 pub(super) fn is_ours(path: &Path, ourselves: FileId) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return false };
-    metadata.is_file() && (FileId::from(&metadata) == ourselves || platform::carries_our_note(&first_page(path)))
+    let is_us = || FileId::at(path, &metadata).is_ok_and(|id| id == ourselves);
+    metadata.is_file() && (is_us() || platform::carries_our_note(&first_page(path)))
 }
 
 /// The first page of a file: it holds the note if this is some build of `locked`. What we may execute but not read is

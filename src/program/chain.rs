@@ -8,9 +8,10 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::time::Duration;
+
+use crate::platform::{OsStrExt as _, OsStringExt as _};
 
 use super::candidate::{self, Candidate, Facts};
 use super::{FileId, NotFound, Program, Walk, find, places, platform};

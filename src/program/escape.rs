@@ -1,8 +1,9 @@
 //! Programs whose effect we cannot stop by stopping our child.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use crate::platform;
 
 use super::Program;
 
@@ -22,11 +23,11 @@ impl Program {
     #[must_use]
     pub fn escapes(&self, cwd: &Path) -> bool {
         let named = LAUNCHERS.iter().chain(&REMOTE).any(|name| self.name == *name);
-        named || std::fs::metadata(cwd.join(&self.path)).is_ok_and(|file| file.mode() & OTHER_IDENTITY != 0)
+        named || std::fs::metadata(cwd.join(&self.path)).is_ok_and(|file| platform::mode(&file) & OTHER_IDENTITY != 0)
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,9 +1,9 @@
 //! What only the system can say: may we execute this, the default PATH, and the note by which copies know each other.
 #![expect(unsafe_code, reason = "libc calls and a link section; each says why it is sound")]
 
-use std::ffi::{CString, OsString};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::FileId;
@@ -56,11 +56,24 @@ pub(super) fn program_of_parent() -> Option<FileId> {
     FileId::of(Path::new(&format!("/proc/{}/exe", std::os::unix::process::parent_id()))).ok()
 }
 
-/// Whether the effective user may execute the file: permission bits, ACLs and `noexec` mounts, as the kernel judges.
-pub(super) fn may_execute(place: &Path) -> bool {
-    let Ok(place) = CString::new(place.as_os_str().as_bytes()) else { return false };
-    // SAFETY: `place` is a C string that outlives the call.
-    unsafe { libc::faccessat(libc::AT_FDCWD, place.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
+/// Whether a word is a path, and not a name to be looked for.
+pub(super) fn is_path(word: &OsStr) -> bool {
+    word.as_bytes().contains(&b'/')
+}
+
+/// The program's own name: as it is called.
+pub(super) fn own_name(name: &OsStr) -> OsString {
+    name.to_owned()
+}
+
+/// The files that a typed path may mean: the one that it names.
+pub(super) fn spellings(path: &Path) -> Vec<PathBuf> {
+    vec![path.to_owned()]
+}
+
+/// Every place on PATH where the word could be.
+pub(super) fn candidates(path: &OsStr, word: &OsStr) -> Vec<PathBuf> {
+    super::search_path::candidates(path, word).collect()
 }
 
 /// Where programs are looked for when PATH is not set (POSIX `_CS_PATH`).

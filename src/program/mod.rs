@@ -10,13 +10,19 @@ mod escape;
 mod identity;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(any(windows, test))]
+mod path_ext;
+#[cfg(unix)]
 mod search_path;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 use linux as platform;
+#[cfg(windows)]
+use windows as platform;
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 pub use chain::follow;
@@ -24,6 +30,8 @@ pub use error::{NotFound, SkipReason, Skipped};
 pub use identity::FileId;
 
 use candidate::{Candidate, Facts};
+
+use crate::platform::OsStrExt as _;
 
 /// Our own program's name. Under this name we are no shim, so it is never stepped over.
 const OUR_NAME: &str = "locked";
@@ -80,18 +88,28 @@ struct Walk<'a> {
 }
 
 fn find(word: &OsStr, walk: &Walk<'_>) -> Result<(Program, Option<Facts>), NotFound> {
-    if !word.as_bytes().contains(&b'/') {
+    if !platform::is_path(word) {
         return along_path(word, walk, Vec::new());
     }
     let name = Path::new(word).file_name().unwrap_or_default();
-    let typed = || Program { path: word.into(), name: name.to_owned(), skipped: Vec::new() };
-    match candidate::look(Path::new(word), walk.cwd, walk.ourselves) {
-        Candidate::Missing => Err(NotFound::NoSuchFile { path: word.into() }),
-        Candidate::Unusable(why) => Err(NotFound::NotExecutable { path: word.into(), why, skipped: Vec::new() }),
-        Candidate::Ours(why) if !is_our_name(name) => along_path(name, walk, vec![Skipped { path: word.into(), why }]),
+    let looked = |path: PathBuf| (candidate::look(&path, walk.cwd, walk.ourselves), path);
+    let mut found = platform::spellings(Path::new(word)).into_iter().map(looked);
+    let there = found.find(|(candidate, _)| !matches!(candidate, Candidate::Missing));
+    let Some((candidate, path)) = there else { return Err(NotFound::NoSuchFile { path: word.into() }) };
+    let typed = || Program { path: path.clone(), name: own_name(name), skipped: Vec::new() };
+    match candidate {
+        Candidate::Missing => Err(NotFound::NoSuchFile { path }),
+        Candidate::Unusable(why) => Err(NotFound::NotExecutable { path, why, skipped: Vec::new() }),
+        Candidate::Ours(why) if !is_our_name(name) => along_path(name, walk, vec![Skipped { path, why }]),
         Candidate::Ours(_) => Ok((typed(), None)),
         Candidate::Usable(facts) => Ok((typed(), Some(facts))),
     }
+}
+
+/// The name by which rules know the program that is called by this one.
+#[must_use]
+pub fn own_name(name: &OsStr) -> OsString {
+    platform::own_name(name)
 }
 
 /// Goes on past files that cannot be executed, as shells do, and remembers the first: if nothing better comes, it is
@@ -104,10 +122,10 @@ fn along_path(word: &OsStr, walk: &Walk<'_>, mut skipped: Vec<Skipped>) -> Resul
                 step_over(&mut skipped, Skipped { path: found, why: SkipReason::LedBack }, walk.cwd);
             }
             Candidate::Usable(facts) => {
-                return Ok((Program { path: found, name: word.to_owned(), skipped }, Some(facts)));
+                return Ok((Program { path: found, name: own_name(word), skipped }, Some(facts)));
             }
             Candidate::Ours(_) if is_our_name(word) => {
-                return Ok((Program { path: found, name: word.to_owned(), skipped }, None));
+                return Ok((Program { path: found, name: own_name(word), skipped }, None));
             }
             Candidate::Ours(why) => step_over(&mut skipped, Skipped { path: found, why }, walk.cwd),
             Candidate::Unusable(SkipReason::Directory | SkipReason::NotAFile) | Candidate::Missing => {}
@@ -132,5 +150,5 @@ fn step_over(skipped: &mut Vec<Skipped>, place: Skipped, cwd: &Path) {
 /// Every place on PATH where the word could be; relative to the working directory where the entry is.
 pub fn places(word: &OsStr, path: Option<&OsStr>) -> Vec<PathBuf> {
     let default = path.is_none().then(platform::default_path);
-    search_path::candidates(path.or(default.as_deref()).unwrap_or_default(), word).collect()
+    platform::candidates(path.or(default.as_deref()).unwrap_or_default(), word)
 }

@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::platform::OsStrExt as _;
 
 /// `word` in every entry of `path`, in its order, duplicates included: the first visit decides, and a second one costs
 /// less than remembering. An empty entry is the working directory. No quoting: a quote is a byte like any other.

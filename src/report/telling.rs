@@ -185,9 +185,19 @@ fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
 /// The lease could not be given back yet.
 #[must_use]
 pub fn kept_by_keeper(resources: &str, why: &str) -> String {
-    format!(
-        "locked: {resources} could not be released yet ({why}); a background process goes on trying until the lease ends, then the next command does it"
-    )
+    // Where no process stays behind, ours is tried for a moment.
+    let who = if cfg!(windows) {
+        "it is tried for some seconds"
+    } else {
+        "a background process goes on trying until the lease ends"
+    };
+    format!("locked: {resources} could not be released yet ({why}); {who}, then the next command does it")
+}
+
+/// An open edit that nobody looks after.
+#[must_use]
+pub fn unwatched(resources: &str) -> String {
+    format!("locked: {resources}: not on Windows yet: nobody watches this open edit; encrypt the file again, and soon")
 }
 
 /// A file sets what does not count; `how` says when it would.

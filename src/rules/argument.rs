@@ -80,7 +80,7 @@ fn to_the_slash(path: &[u8]) -> usize {
 #[cfg(not(unix))]
 pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
     let mut path = PathBuf::new();
-    for part in cwd.join(typed).components() {
+    for part in as_typed(cwd, typed).components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => drop(path.pop()),
@@ -91,14 +91,55 @@ pub(crate) fn cleaned(cwd: &Path, typed: &OsStr) -> PathBuf {
 }
 
 /// The absolute path with every part as it was typed: the kernel follows links before it goes up by `..`.
+#[cfg(unix)]
 pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
     cwd.join(typed)
+}
+
+/// The same. `/c/x` is what Git Bash calls `C:\x`, and `D:x` is seen from the directory where we are on that drive.
+#[cfg(not(unix))]
+pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
+    let path = match typed.as_encoded_bytes() {
+        [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() && matches!(rest.first(), None | Some(b'/')) => {
+            let drive = PathBuf::from(format!("{}:\\", char::from(letter.to_ascii_uppercase())));
+            drive.join(tail(typed, if rest.is_empty() { 2 } else { 3 }))
+        }
+        _ => cwd.join(typed),
+    };
+    if path.is_absolute() { path } else { std::path::absolute(&path).unwrap_or(path) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Where we are on another drive the system says, so no such path is here.
+    #[cfg(windows)]
+    #[test]
+    fn every_way_to_write_a_path_comes_to_one() {
+        let table = [
+            ("x.env", r"C:\w\x.env"),
+            (r".\a\..\x.env", r"C:\w\x.env"),
+            ("a/b\\..//x.env", r"C:\w\a\x.env"),
+            (r"..\..\..\x", r"C:\x"),
+            (r"C:\x\secrets\monitoring.env.sops", r"C:\x\secrets\monitoring.env.sops"),
+            ("C:/x/secrets/monitoring.env.sops", r"C:\x\secrets\monitoring.env.sops"),
+            ("/c/x/secrets/monitoring.env.sops", r"C:\x\secrets\monitoring.env.sops"),
+            ("/D/./y/", r"D:\y"),
+            ("/d", r"D:\"),
+            (r"\y", r"C:\y"),
+            ("/cc/y", r"C:\cc\y"),
+            (r"\\host\share\a\..\b", r"\\host\share\b"),
+            ("//host/share/b", r"\\host\share\b"),
+            ("", r"C:\w"),
+        ];
+        for (typed, expected) in table {
+            assert_eq!(cleaned(Path::new(r"C:\w"), OsStr::new(typed)), Path::new(expected), "{typed}");
+        }
+        assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(r"ln\..\x")).as_os_str(), r"C:\w\ln\..\x");
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_clean_path_has_no_dots_and_no_doubled_slashes() {
         let table = [
@@ -138,6 +179,7 @@ mod tests {
         assert_eq!(cleaned(Path::new("/w"), OsStr::new(&format!("{}f", "/".repeat(1 << 20)))).as_os_str(), "/f");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_raw_path_keeps_its_dots() {
         assert_eq!(as_typed(Path::new("/w"), OsStr::new("ln/../x")).as_os_str(), "/w/ln/../x");

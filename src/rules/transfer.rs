@@ -163,7 +163,8 @@ pub(super) fn place(operand: &OsStr) -> Option<(String, OsString)> {
 
 /// The colon behind a host, as scp looks for it (`colon` in OpenSSH's misc.c): none behind a slash, and none within brackets.
 fn colon(operand: &[u8]) -> Option<usize> {
-    if operand.first() == Some(&b':') {
+    let is_drive = cfg!(windows) && matches!(operand, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    if operand.first() == Some(&b':') || is_drive {
         return None;
     }
     let mut bracket = operand.first() == Some(&b'[');

@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::canary::Arbiter;
+use crate::platform::{OsStrExt as _, OsStringExt as _};
 use crate::program;
 
 use super::Context;
@@ -19,7 +19,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 #[must_use]
 pub fn arbiter(context: &Context, program: Option<&Path>) -> Arbiter {
     let cwd = context.invocation.cwd.clone();
-    let same = program.filter(|path| path.file_name() == Some(OsStr::new("sops"))).map(|path| cwd.join(path));
+    let same = program
+        .filter(|path| path.file_name().is_some_and(|name| program::own_name(name) == "sops"))
+        .map(|path| cwd.join(path));
     let sops: Option<PathBuf> = same.or_else(|| real(context, "sops"));
     Arbiter { sops, env: variables(context), cwd, timeout: TIMEOUT }
 }

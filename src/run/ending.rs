@@ -110,7 +110,12 @@ pub(super) fn finish(job: &Job<'_>, after: &After<'_>, store: &mut dyn Store, wr
             wrapper.leave_to_keeper();
             ended.unsettled = true;
         }
-        Ok(Release::Released) if decision.is_open_edit() => wrapper.leave_to_tend(),
+        Ok(Release::Released) if decision.is_open_edit() => {
+            if cfg!(windows) {
+                report::say(&report::unwatched(&job.wanted()));
+            }
+            wrapper.leave_to_tend();
+        }
         Ok(Release::Released) => wrapper.dismiss(),
         Ok(Release::NotOurs) => {
             wrapper.dismiss();

@@ -10,6 +10,7 @@ use crate::clock::Clock as _;
 use crate::copies::{Chain, Copy, Quality};
 use crate::naming;
 use crate::plan::PlannedFile;
+use crate::platform::OsStringExt as _;
 use crate::rules::{Change, Leaves, Via};
 use crate::settle::Finding;
 use crate::store::{FileRecord, LeaseView};
@@ -87,11 +88,7 @@ fn is_no_sops(content: &[u8]) -> bool {
 /// The path of a record on this machine.
 #[must_use]
 pub fn path_of(record: &FileRecord) -> PathBuf {
-    let bytes = percent_decode(&record.path);
-    #[cfg(unix)]
-    return PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes));
-    #[cfg(not(unix))]
-    return String::from_utf8_lossy(&bytes).into_owned().into();
+    std::ffi::OsString::from_vec(percent_decode(&record.path)).into()
 }
 
 /// Keeps a pre-image of a file that passes the native checks. Of plaintext and damaged files none is kept; that a command of

@@ -167,6 +167,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_files_are_found_where_they_lie() {
         let root = tempfile::tempdir().expect("root");

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::io::IsTerminal as _;
-use std::os::fd::AsRawFd as _;
 
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
@@ -11,6 +10,7 @@ use crate::holder::{ProcFs, Processes as _, Session, Source};
 use crate::invocation;
 use crate::lease::{self, Asker, Obtained};
 use crate::plan::HoldPlan;
+use crate::platform;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
 use crate::store::advisory;
@@ -80,7 +80,7 @@ fn attempt(
     let give_back = plan.gives_back_after();
     let asks_again = recheck::is_asked(&job);
     let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen, asks_again };
-    let keep = [live.file().as_raw_fd()];
+    let keep = [platform::tied(live.file())];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
     let opened = super::entry::open_untold(context, &state, &job.store).and_then(|mut store| {

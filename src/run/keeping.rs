@@ -7,7 +7,6 @@
 mod line;
 mod watch;
 
-use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::clock::Moment;
 use crate::config::StoreSetting;
 use crate::holder::{self, ProcFs, Process};
 use crate::invocation;
+use crate::platform;
 use crate::state::StateDir;
 use crate::store::StoreError;
 use crate::supervise::{self, Alone, Place};
@@ -94,7 +94,7 @@ fn take<'a>(
     }
     let times = Times::new(Some(kept.lasts), None, None, None).map_err(|error| error.to_string())?;
     let watched = holds.iter().map(|hold| hold.post.path().to_owned()).collect();
-    let keep = holds.iter().map(|hold| hold.post.file().as_raw_fd()).collect();
+    let keep = holds.iter().map(|hold| platform::tied(hold.post.file())).collect();
     let anchored = (anchor.pid, anchor.started);
     let keeping = Watch {
         context,

@@ -2,12 +2,12 @@
 //! is to prove it did.
 #![forbid(unsafe_code)]
 
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::canary;
+use crate::platform;
 use crate::rules::Canary;
 use crate::supervise::Outcome;
 
@@ -45,7 +45,10 @@ fn failure(job: &Job<'_>, outcome: Outcome, words: &Words) -> Option<String> {
     let Canary::Command(proof) = &job.plan.policy.canary else { return None };
     let (program, args) = proof.split_first().filter(|_| job.options.canary && job.succeeded(outcome))?;
     let around = &job.arbiter;
-    let mut command = Command::new(program);
+    // Where the system would look beside us and in the working directory as well, PATH alone says what is meant.
+    let found = if cfg!(windows) { super::arbiter::real(job.context, program) } else { Some(program.into()) };
+    let Some(found) = found else { return Some(missing(program)) };
+    let mut command = Command::new(found);
     command.args(args).env_clear().envs(around.env.iter().map(|(name, value)| (name, value)));
     command.envs(words.begin(job).variables).current_dir(&around.cwd);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -53,17 +56,23 @@ fn failure(job: &Job<'_>, outcome: Outcome, words: &Words) -> Option<String> {
         Ok(Some(status)) if status.success() => return None,
         Ok(Some(status)) => ended(status),
         Ok(None) => format!("took longer than {} s", PROOF.as_secs()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "is not there; install it, or mend the canary of the rule".to_owned()
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(missing(program)),
         Err(error) => format!("cannot be run ({}); mend the canary of the rule", error.kind()),
     };
+    Some(told(program, &how))
+}
+
+fn missing(program: &str) -> String {
+    told(program, "is not there; install it, or mend the canary of the rule")
+}
+
+fn told(program: &str, how: &str) -> String {
     let name = Path::new(program).file_name().map_or_else(|| "it".into(), |name| name.to_string_lossy());
-    Some(format!("{name} {how}"))
+    format!("{name} {how}")
 }
 
 fn ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+    match (status.code(), platform::signal(status)) {
         (Some(code), _) => format!("failed with status {code}"),
         (None, Some(signal)) => format!("died by signal {signal}"),
         (None, None) => "failed".to_owned(),

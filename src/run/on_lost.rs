@@ -1,11 +1,11 @@
 //! `--on-lost CMD`: one command after a lost lease, for telling somebody or for undoing what was half done.
 #![forbid(unsafe_code)]
 
-use std::os::fd::AsFd as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use crate::canary;
+use crate::platform;
 use crate::report;
 use crate::supervise::Cause;
 
@@ -18,14 +18,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// the program's. How it ends changes nothing about our status; that it failed is said.
 pub(super) fn run(job: &Job<'_>, cause: Cause) {
     let Some(text) = &job.options.on_lost else { return };
-    let mut command = Command::new("/bin/sh");
+    let mut command = platform::shell(text);
     command
-        .arg("-c")
-        .arg(text)
         .env("LOCKED_RESOURCES", job.wanted())
         .env("LOCKED_LOST_CAUSE", cause.word())
         .stdin(Stdio::null())
-        .stdout(std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from));
+        .stdout(platform::standard_error().map_or_else(|_| Stdio::null(), Stdio::from));
     // The command may carry a secret (a token in a URL), so it is not repeated.
     let failure = match canary::run_within(&mut command, LIMIT) {
         Ok(Some(status)) if status.success() => return,

@@ -11,6 +11,7 @@ use crate::clock::Clock as _;
 use crate::config::{Places, Settings};
 use crate::naming;
 use crate::notes::{self, How};
+use crate::platform::canonical;
 use crate::rules::Decrypted;
 use crate::state::StateDir;
 use crate::terms::{Digest, SessionId};
@@ -56,7 +57,7 @@ fn leave(context: &Context, state: &StateDir, session: SessionId, versions: Vec<
 
 /// Where a file is, or will be.
 fn physical(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
+    canonical(path).ok().or_else(|| Some(canonical(path.parent()?).ok()?.join(path.file_name()?)))
 }
 
 /// The version, if it is a SOPS file by a quick look: reading it as a document would take longer than all the rest, and a

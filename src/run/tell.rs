@@ -3,7 +3,7 @@
 
 use crate::report::{self, Refusal, Voice};
 use crate::settle::Decision;
-use crate::supervise::{Cause, Outcome};
+use crate::supervise::{self, Cause, Outcome};
 use crate::terms::Issue;
 
 use super::job::Job;
@@ -25,8 +25,7 @@ pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, now: Op
         Outcome::Stuck { cause: Cause::Killed(_), .. } => {}
         Outcome::Stuck { cause, pid } => report::say(&report::stuck(&job.wanted(), cause, pid)),
         Outcome::NeverStarted(errno) => {
-            let error = std::io::Error::from_raw_os_error(errno);
-            report::say(&format!("locked: the program cannot be executed: {error}"));
+            report::say(&format!("locked: the program cannot be executed: {}", supervise::not_started(errno)));
         }
         Outcome::Exited(_) | Outcome::Signaled(_) => {}
     }

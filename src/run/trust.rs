@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock as _;
 use crate::config::File;
 use crate::git::Repository;
+use crate::platform::canonical;
 use crate::state::StateDir;
 use crate::store::StoreError;
 use crate::terms::{Digest, percent_encode};
@@ -36,7 +37,7 @@ pub struct Trusted {
 /// The repository around a directory, which may be spelled in any way: however one comes there, it has one name.
 #[must_use]
 pub fn root_around(directory: &Path) -> Option<Repository> {
-    Repository::around(&std::fs::canonicalize(directory).ok()?).ok().flatten()
+    Repository::around(&canonical(directory).ok()?).ok().flatten()
 }
 
 /// Is the content of this file trusted? Whoever cannot say says no.
@@ -109,8 +110,7 @@ fn identity(repository: &Repository) -> PathBuf {
         let listed = repository.git_dir.parent() == Some(&repository.common_dir.join("worktrees"));
         let back = std::fs::read_to_string(repository.git_dir.join("gitdir")).unwrap_or_default();
         // Newer versions of git may write it relative to the directory of the file.
-        listed
-            && std::fs::canonicalize(repository.git_dir.join(back.trim_end_matches('\n'))).is_ok_and(|it| it == dot_git)
+        listed && canonical(&repository.git_dir.join(back.trim_end_matches('\n'))).is_ok_and(|it| it == dot_git)
     };
     if holds || is_known() { repository.common_dir.clone() } else { repository.worktree_root.clone() }
 }

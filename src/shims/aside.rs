@@ -3,9 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::platform;
 use crate::program::{FileId, is_ours, places};
 use crate::terms::shell_quote;
 
@@ -25,7 +25,7 @@ pub fn may_be_moved(place: &Path, tool: &Tool, path: Option<&OsStr>, cwd: &Path,
 }
 
 fn is_program(place: &Path) -> bool {
-    fs::metadata(place).is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
+    fs::metadata(place).is_ok_and(|there| there.is_file() && platform::mode(&there) & 0o111 != 0)
 }
 
 /// The line that moves what stands in these places out of the way, each to a place of its own beside it: hidden, since the
@@ -49,8 +49,10 @@ fn aside(place: &Path) -> PathBuf {
     (0..).map(named).find(|aside| fs::symlink_metadata(aside).is_err()).unwrap_or_else(|| named(0))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

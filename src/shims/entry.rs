@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::program::{FileId, is_our_name, is_ours};
 
-use super::{Folder, ShimError, Tool};
+use super::{Folder, ShimError, Tool, platform};
 
 /// What is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn all(folder: &Folder, ourselves: FileId) -> Result<Vec<Shim>, ShimError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         // Our own program may lie in the same folder.
-        let Ok(tool) = Tool::found(&entry.file_name()) else { continue };
+        let Some(Ok(tool)) = platform::tool_of(&entry.file_name()).map(|name| Tool::found(&name)) else { continue };
         let path = entry.path();
         match look(&path, ourselves) {
             Entry::Free | Entry::Foreign => {}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terms::shell_quote;
 
-use super::SYSTEM;
+use super::platform::{SYSTEM, wants_root};
 
 /// Texts quote names and paths as a shell takes them, so that they stay on one line and can be typed.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ impl ShimError {
             Self::Unfit { .. } => "name another folder: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
             Self::NotOurs { path } => format!("ls -ld {}", quoted(path)),
             Self::NoLauncher => "call locked by its path".to_owned(),
-            Self::Failed { path, .. } if path.starts_with(SYSTEM) && !rustix::process::geteuid().is_root() => {
+            Self::Failed { path, .. } if path.starts_with(SYSTEM) && wants_root() => {
                 // sudo does not look where a user installs for himself.
                 let ourselves = std::env::current_exe().unwrap_or_else(|_| "locked".into());
                 format!("sudo {} shims install --system", quoted(&ourselves))

@@ -3,22 +3,24 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::platform::OsStrExt as _;
 use crate::state::{Account, Acting, as_owner_of};
 use crate::terms::shell_quote;
 
 use super::ShimError;
-
-/// Where a system's shims are (`--system`).
-pub const SYSTEM: &str = "/usr/local/lib/locked/shims";
+use super::platform::{IN_HOME, SEPARATOR, SYSTEM};
 
 /// The variable that names it.
 const VARIABLE: &str = "LOCKED_SHIMS_DIR";
 
-/// What parts the entries of PATH; on Windows it is `;`.
-const SEPARATOR: u8 = b':';
+/// Why a path with the separator of PATH is no place for shims.
+const TWO: &str = if cfg!(windows) {
+    "PATH would take it for two, since a `;` parts its entries"
+} else {
+    "PATH would take it for two, since a `:` parts its entries"
+};
 
 /// The folder of the shims, and whose it is to be when it is made.
 #[derive(Debug, Clone)]
@@ -59,9 +61,9 @@ impl Folder {
             });
         }
         let base = given("XDG_DATA_HOME").filter(|base| base.is_absolute());
-        let base = base.or_else(|| Some(served.home().filter(|home| home.is_absolute())?.join(".local/share")));
+        let base = base.or_else(|| Some(served.data_home(env).filter(|home| home.is_absolute())?.join(IN_HOME)));
         match base {
-            Some(base) => Ok(Self { path: base.join("locked/shims"), account: served }),
+            Some(base) => Ok(Self { path: base.join("locked").join("shims"), account: served }),
             None => Err(ShimError::NoFolder {
                 why: format!("{served} has no home in the user database"),
                 remedy: "name one: --dir DIR, or LOCKED_SHIMS_DIR".to_owned(),
@@ -89,7 +91,7 @@ impl Folder {
     pub fn serves(&self) -> Result<(), ShimError> {
         let unfit = |why| Err(ShimError::Unfit { path: self.path.clone(), why });
         if self.path.as_os_str().as_bytes().contains(&SEPARATOR) {
-            return unfit("PATH would take it for two, since a `:` parts its entries");
+            return Err(ShimError::Unfit { path: self.path.clone(), why: TWO });
         }
         if self.path.to_string_lossy().chars().any(char::is_control) {
             return unfit("it has control characters, which start-up files and lists cannot carry");
@@ -122,7 +124,7 @@ fn lexically(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

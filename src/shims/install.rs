@@ -1,7 +1,6 @@
 //! Puts one shim in its place.
 #![forbid(unsafe_code)]
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -39,7 +38,7 @@ pub fn install<'a>(
     folder.make()?;
     let _as_owner = folder.as_owner();
     platform::tidy(folder.path());
-    let put = |tool: &'a Tool| (tool, put(&folder.path().join(tool.as_os_str()), target, ourselves));
+    let put = |tool: &'a Tool| (tool, put(&folder.path().join(tool.file()), target, ourselves));
     Ok(tools.iter().map(put).collect())
 }
 
@@ -54,7 +53,7 @@ fn put(place: &Path, target: &Path, ourselves: FileId) -> Result<Installed, Shim
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             },
-            Entry::Ours if fs::read_link(place).is_ok_and(|found| found == target) => return Ok(Installed::AsItWas),
+            Entry::Ours if platform::leads_to(place, target) => return Ok(Installed::AsItWas),
             Entry::Ours | Entry::Broken => {
                 return platform::relink(target, place).map(|()| Installed::Renewed).map_err(failed);
             }

@@ -29,7 +29,7 @@ fn quoted(path: &Path) -> String {
     shell_quote(path.as_os_str().as_encoded_bytes())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -6,8 +6,7 @@
 //! nothing about what runs. Links are made and replaced each in one step, so that no caller ever finds a name missing and
 //! no two installations disturb each other; what is not ours is never touched.
 //!
-//! On systems without such links (Windows) a native copy of `locked` stands there instead; that belongs into a platform
-//! file beside `unix.rs`.
+//! On Windows a copy of `locked` stands there instead, as a program of the tool's name.
 #![forbid(unsafe_code)]
 
 mod aside;
@@ -22,17 +21,22 @@ mod standing;
 mod tool;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(unix)]
 use unix as platform;
+#[cfg(windows)]
+use windows as platform;
 
 pub use aside::{may_be_moved, moved_aside};
 pub use entry::{Entry, Shim, all};
 pub use error::ShimError;
-pub use folder::{Folder, SYSTEM};
+pub use folder::Folder;
 pub use install::{Done, Installed, install};
 pub use launcher::launcher;
 pub use lines::install_line;
+pub use platform::SYSTEM;
 pub use remove::remove;
 pub use standing::{Standing, is_on_path, standing};
 pub use tool::Tool;

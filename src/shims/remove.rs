@@ -1,7 +1,6 @@
 //! Takes a shim away.
 #![forbid(unsafe_code)]
 
-use std::fs;
 use std::io;
 
 use crate::program::FileId;
@@ -17,11 +16,11 @@ pub fn remove<'a>(folder: &Folder, tools: &'a [Tool], ourselves: FileId) -> Vec<
 }
 
 fn take(folder: &Folder, tool: &Tool, ourselves: FileId) -> Result<bool, ShimError> {
-    let path = folder.path().join(tool.as_os_str());
+    let path = folder.path().join(tool.file());
     match look(&path, ourselves) {
         Entry::Free => Ok(false),
         Entry::Foreign => Err(ShimError::NotOurs { path }),
-        Entry::Ours | Entry::Broken => match fs::remove_file(&path) {
+        Entry::Ours | Entry::Broken => match platform::unlink(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(source) => Err(ShimError::Failed { path, what: "cannot be taken away", source }),

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::program::{FileId, is_ours, places, resolve};
@@ -45,6 +44,6 @@ pub fn standing(tool: &Tool, path: Option<&OsStr>, cwd: &Path, ourselves: FileId
 #[must_use]
 pub fn is_on_path(folder: &Folder, path: Option<&OsStr>, cwd: &Path) -> bool {
     let own = FileId::of(folder.path()).ok();
-    let mut entries = path.unwrap_or_default().as_bytes().split(|&byte| byte == b':');
-    entries.any(|entry| own.is_some() && FileId::of(&cwd.join(OsStr::from_bytes(entry))).ok() == own)
+    let mut entries = std::env::split_paths(path.unwrap_or_default());
+    entries.any(|entry| own.is_some() && FileId::of(&cwd.join(entry)).ok() == own)
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::program::is_our_name;
 use crate::terms::{shell_quote, shows_as_itself};
 
-use super::ShimError;
+use super::{ShimError, platform};
 
 /// One part of a path, and not our own name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,12 @@ impl Tool {
             return Err(ShimError::NoName { name: word.to_owned() });
         }
         if is_our_name(word) { Err(ShimError::Ourselves) } else { Ok(Self(word.to_owned())) }
+    }
+
+    /// The name of its shim's file.
+    #[must_use]
+    pub fn file(&self) -> OsString {
+        platform::file_of(&self.0)
     }
 
     /// The name.

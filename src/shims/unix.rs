@@ -1,6 +1,7 @@
 //! Links in one step.
 #![forbid(unsafe_code)]
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
@@ -11,9 +12,43 @@ use super::entry::{draft, is_draft, maker};
 /// How often somebody else may take a draft of ours away before that is a fault.
 const TRIES: u32 = 20;
 
+/// Where a system's shims are (`--system`).
+pub const SYSTEM: &str = "/usr/local/lib/locked/shims";
+
+/// Where the folder's parent is below the account's home.
+pub(super) const IN_HOME: &str = ".local/share";
+
+/// What parts the entries of PATH.
+pub(super) const SEPARATOR: u8 = b':';
+
+/// The file that stands for a program of this name.
+pub(super) fn file_of(tool: &OsStr) -> OsString {
+    tool.to_owned()
+}
+
+/// The program that a file of this name stands for.
+pub(super) fn tool_of(file: &OsStr) -> Option<OsString> {
+    Some(file.to_owned())
+}
+
+/// Whether it takes another user to write in the folder of the system.
+pub(super) fn wants_root() -> bool {
+    !rustix::process::geteuid().is_root()
+}
+
+/// Whether this shim is as one that is made now would be.
+pub(super) fn leads_to(place: &Path, target: &Path) -> bool {
+    fs::read_link(place).is_ok_and(|found| found == target)
+}
+
 /// Makes a link where nothing is: in one step, or not at all (`AlreadyExists`).
 pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
     symlink(target, place)
+}
+
+/// Takes a link away.
+pub(super) fn unlink(place: &Path) -> io::Result<()> {
+    fs::remove_file(place)
 }
 
 /// Puts a link where one is, in one step.

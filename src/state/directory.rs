@@ -31,7 +31,7 @@ impl StateDir {
     /// read-only, or not to be made.
     pub fn open(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, StoreError> {
         let served = Account::served(env);
-        let path = choose(env, || served.home(), served)?;
+        let path = choose(env, || served.data_home(env), served)?;
         Self::open_at(path, served)
     }
 
@@ -41,7 +41,7 @@ impl StateDir {
     /// As [`StateDir::open`].
     pub fn existing(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>, StoreError> {
         let served = Account::served(env);
-        let path = choose(env, || served.home(), served)?;
+        let path = choose(env, || served.data_home(env), served)?;
         match std::fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             _ => Self::open_at(path, served).map(Some),
@@ -69,7 +69,9 @@ impl StateDir {
         if let Some(why) = objection(&seen, owner, served) {
             return Err(refuse(&path, why));
         }
-        Ok(Self { identity: platform::identity(&seen.metadata), account: owner, path })
+        let identity = platform::identity_at(&path, &seen.metadata);
+        let identity = identity.map_err(|error| refuse(&path, not_opened(&path, &error)))?;
+        Ok(Self { identity, account: owner, path })
     }
 
     /// Where it is. Absolute.
@@ -165,7 +167,7 @@ fn objection(seen: &platform::Seen, owner: Account, served: Account) -> Option<S
         return Some(format!("it belongs to {owner}, and we work for {served}"));
     }
     if seen.writable_by_others {
-        return Some("its group or others may write in it; take that away with chmod go-w".to_owned());
+        return Some(format!("its group or others may write in it; {}", platform::CLOSE));
     }
     if let Some(network) = seen.network {
         return Some(format!("it lies on {network}, where locks do not hold"));

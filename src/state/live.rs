@@ -48,8 +48,7 @@ impl LiveFile {
             Ok(false) => return Err(refuse(&path, "another process locked a file that we just made")),
             Err(error) => return Err(problem(&path, &error)),
         }
-        let metadata = file.metadata().map_err(|error| problem(&path, &error))?;
-        let (device, inode) = platform::identity(&metadata);
+        let (device, inode) = platform::identity(&file).map_err(|error| problem(&path, &error))?;
         Ok(Self { path, file, live: Live { device, inode }, account: state.account() })
     }
 
@@ -99,8 +98,7 @@ pub fn probe(state: &StateDir, grant: GrantId, live: Live) -> Gone {
     let path = state.live(grant);
     let _as_owner = state.as_owner();
     let Ok(file) = platform::open_existing(&path) else { return Gone::Unknown };
-    let Ok(metadata) = file.metadata() else { return Gone::Unknown };
-    if platform::identity(&metadata) != (live.device, live.inode) {
+    if !platform::identity(&file).is_ok_and(|identity| identity == (live.device, live.inode)) {
         return Gone::Unknown;
     }
     match platform::try_lock(&file) {

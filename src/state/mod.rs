@@ -9,18 +9,18 @@
 mod directory;
 mod live;
 mod modes;
-#[cfg(not(unix))]
-mod other;
 mod place;
 mod post;
 mod prospect;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
-#[cfg(not(unix))]
-use other as platform;
 #[cfg(unix)]
 use unix as platform;
+#[cfg(windows)]
+use windows as platform;
 
 pub use directory::StateDir;
 pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, probe};

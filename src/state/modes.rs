@@ -4,8 +4,9 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::platform;
 
 use super::{Account, open_existing};
 
@@ -38,8 +39,8 @@ impl Loose {
     pub fn tighten(&self) -> io::Result<()> {
         let _as_owner = self.account.act();
         let file = open_existing(&self.path)?;
-        let mode = file.metadata()?.permissions().mode();
-        file.set_permissions(fs::Permissions::from_mode(mode & 0o7700))
+        let mode = platform::mode(&file.metadata()?);
+        platform::set_mode(&file, mode & 0o7700)
     }
 }
 
@@ -58,7 +59,7 @@ pub struct Open {
 pub fn loose(directory: &Path) -> Open {
     let (ours, others): (Vec<PathBuf>, Vec<PathBuf>) = below(directory).into_iter().partition(|path| is_ours(path));
     // A directory for everybody (sticky, as /tmp is) is nobody's to close, empty or not.
-    let is_everybody_s = fs::symlink_metadata(directory).is_ok_and(|it| it.permissions().mode() & 0o1000 != 0);
+    let is_everybody_s = fs::symlink_metadata(directory).is_ok_and(|it| platform::mode(&it) & 0o1000 != 0);
     let ours_alone = others.is_empty() && directory.is_dir() && !is_everybody_s;
     let mut all = vec![directory.to_owned()];
     let mut level = ours;
@@ -80,13 +81,15 @@ fn is_ours(path: &Path) -> bool {
 
 fn look(path: PathBuf) -> Option<Loose> {
     let found = fs::symlink_metadata(&path).ok().filter(|found| found.is_dir() || found.is_file())?;
-    let mode = found.permissions().mode() & 0o777;
+    let mode = platform::mode(&found) & 0o777;
     let account = Account::owner(&found);
     (mode & 0o077 != 0).then_some(Loose { path, mode, writable: mode & 0o022 != 0, account })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn set(path: &Path, mode: u32) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::store::StoreError;
 
 use super::Account;
+use super::platform::IN_HOME;
 
 /// The name of the variable that every remedy offers.
 const VARIABLE: &str = "LOCKED_STATE_DIR";
@@ -30,7 +31,7 @@ pub(super) fn choose(
         return Ok(base.join("locked"));
     }
     match home().filter(|home| home.is_absolute()) {
-        Some(home) => Ok(home.join(".local/state/locked")),
+        Some(home) => Ok(home.join(IN_HOME)),
         None => Err(refuse(Path::new("~/.local/state/locked"), format!("{account} has no home in the user database"))),
     }
 }
@@ -85,6 +86,7 @@ mod tests {
         choose(&env, || home.map(PathBuf::from), Account::ours())
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_first_of_variable_xdg_and_home_wins() {
         let all = [("LOCKED_STATE_DIR", "/a"), ("XDG_STATE_HOME", "/x")];
@@ -93,6 +95,7 @@ mod tests {
         assert_eq!(chosen(&[], Some("/h")).expect("h"), Path::new("/h/.local/state/locked"));
     }
 
+    #[cfg(unix)]
     #[test]
     fn an_empty_value_counts_as_none_and_a_relative_one_names_no_place() {
         let home = Path::new("/h/.local/state/locked");

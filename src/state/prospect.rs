@@ -26,7 +26,7 @@ impl StateDir {
     /// [`StoreError::Place`] when nothing says so.
     pub fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
         let served = Account::served(env);
-        choose(env, || served.home(), served)
+        choose(env, || served.data_home(env), served)
     }
 
     /// The same for the directory of a store's file that is named otherwise.
@@ -76,7 +76,7 @@ fn shown(path: &Path) -> String {
     crate::terms::shell_quote(path.as_os_str().as_encoded_bytes())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

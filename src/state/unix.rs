@@ -60,6 +60,11 @@ impl Account {
         self.entry(|entry| entry.pw_dir).map(|home| PathBuf::from(OsString::from_vec(home)))
     }
 
+    /// Below which the state directory is.
+    pub(crate) fn data_home(self, _env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        self.home()
+    }
+
     /// The name in the user database.
     pub(crate) fn name(self) -> Option<String> {
         self.entry(|entry| entry.pw_name).and_then(|name| String::from_utf8(name).ok())
@@ -133,6 +138,12 @@ fn set_file_account(account: Account) -> Account {
 fn set_file_account(_account: Account) -> Account {
     Account::ours()
 }
+
+/// Where the state directory is below the account's home.
+pub(super) const IN_HOME: &str = ".local/state/locked";
+
+/// What to do about a directory that others may write in.
+pub(super) const CLOSE: &str = "take that away with chmod go-w";
 
 /// What an opened directory says of itself.
 pub(super) struct Seen {
@@ -270,13 +281,18 @@ pub(super) fn pid_namespace() -> u64 {
 }
 
 /// Device and inode.
-pub(super) fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
+pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
+    identity_at(Path::new(""), &file.metadata()?)
+}
+
+/// The same of what has been looked at.
+pub(super) fn identity_at(_path: &Path, metadata: &std::fs::Metadata) -> io::Result<(u64, u64)> {
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// How many names lead to it.
-pub(super) fn links(metadata: &std::fs::Metadata) -> u64 {
-    metadata.nlink()
+pub(super) fn links(file: &File) -> u64 {
+    file.metadata().map_or(0, |metadata| metadata.nlink())
 }
 
 /// Tries for the kernel lock on this open file description (`flock(2)`), which forked processes share: it falls when the

@@ -68,6 +68,7 @@ pub fn shown_place(setting: &StoreSetting, env: &dyn Fn(&str) -> Option<OsString
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn a_place_shows_no_password() {
         let nothing = |_: &str| None;

@@ -20,6 +20,12 @@ pub fn replace(order: &Order) -> io::Error {
     }
 }
 
+/// Why the program was not started, in one clause: by the errno of its exec.
+#[must_use]
+pub fn not_started(errno: i32) -> String {
+    io::Error::from_raw_os_error(errno).to_string()
+}
+
 /// The shell that runs a script without `#!`, as `execvp` does it.
 #[must_use]
 pub fn shell_fallback() -> &'static str {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Cause, Hold, Outcome, unix};
+use super::{Hold, Outcome, unix};
 
 /// From the wrapper.
 #[derive(Debug, Serialize, Deserialize)]
@@ -103,42 +103,5 @@ impl Link {
 impl AsFd for Link {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
-    }
-}
-
-/// Says in one word why a tree was stopped.
-impl Cause {
-    /// One word for programs: `LOCKED_LOST_CAUSE`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Deadline => "deadline",
-            Self::Gone => "gone",
-            Self::Revoked => "revoked",
-            Self::StoppedJob => "stopped-job",
-            Self::WrapperDied => "wrapper-died",
-            Self::KeeperDied => "keeper-died",
-            Self::EditorLoop => "editor-loop",
-            Self::IssueClosed => "issue-closed",
-            Self::IssueUnknown => "issue-unknown",
-            Self::Killed(_) => "killed",
-        }
-    }
-
-    /// A clause for messages: "the lease …".
-    #[must_use]
-    pub fn clause(self) -> &'static str {
-        match self {
-            Self::Deadline => "could not be renewed before its deadline",
-            Self::Gone => "is not ours any more",
-            Self::Revoked => "was marked for stealing",
-            Self::StoppedJob => "belonged to a job that was stopped (Ctrl-Z) for longer than its TTL",
-            Self::WrapperDied => "lost its wrapper",
-            Self::KeeperDied => "lost its keeper",
-            Self::EditorLoop => "was for an edit whose editor was started again and again",
-            Self::IssueClosed => "was for an issue that was closed meanwhile",
-            Self::IssueUnknown => "was for an issue of which nobody could say whether it is open",
-            Self::Killed(_) => "was for a program that was killed",
-        }
     }
 }

@@ -5,6 +5,9 @@
 //! anything is asked of a store: it is the child's parent and subreaper, renews, watches the deadline, and settles when
 //! the wrapper is gone. The *child* is the program, in the wrapper's process group, session and terminal.
 //!
+//! (On Windows wrapper and keeper are one process, and a job object stands for the keeper's watch over the child: see its
+//! platform files.)
+//!
 //! Wrapper and keeper watch each other through one socket: its end of file means that the other is dead. Both hold the
 //! kernel lock of the live file (one open file description), so it falls when both are gone; the child dies with the
 //! keeper by its parent-death signal. This room knows no store and no canary: what renewing and finishing mean is the
@@ -13,21 +16,35 @@
 #![deny(unsafe_code)]
 
 mod alone;
+mod cause;
+#[cfg(unix)]
 mod child;
+#[cfg_attr(windows, allow(dead_code, reason = "jobs are stopped, and kept without a command, on Unix alone"))]
 mod course;
+#[cfg(unix)]
 mod editor;
+#[cfg(unix)]
 mod foreground;
+#[cfg(unix)]
 mod hire;
+#[cfg(unix)]
 mod keeper;
+#[cfg(unix)]
 mod link;
+#[cfg(unix)]
 mod tree;
 #[cfg(unix)]
 mod unix;
+#[cfg(unix)]
 mod vigil;
+#[cfg(windows)]
+mod windows;
+#[cfg(unix)]
 mod wrapper;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -37,10 +54,16 @@ use crate::exit::Exit;
 use crate::terms::Times;
 
 pub use alone::{Alone, Keeping, LetGo, Place, hire_alone};
-pub use child::{replace, shell_fallback};
+#[cfg(unix)]
+pub use child::{not_started, replace, shell_fallback};
+#[cfg(unix)]
 pub use hire::hire;
-pub use vigil::{Came, Vigil};
-pub use wrapper::{News, Wrapper};
+#[cfg(unix)]
+pub use vigil::Vigil;
+#[cfg(windows)]
+pub use windows::{Vigil, Wrapper, hire, not_started, replace, shell_fallback};
+#[cfg(unix)]
+pub use wrapper::Wrapper;
 
 /// What to run, as bytes from door to door.
 #[derive(Debug, Clone)]
@@ -231,11 +254,43 @@ pub struct Watch {
     pub edits_unseen: bool,
 }
 
+/// What happens while the command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It is no short command: half of the way to the first deadline has passed.
+    Lasts,
+    /// Its lease was given back, and it runs on.
+    Loose,
+}
+
+/// What came first in a vigil.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Came {
+    /// The helper ended.
+    Ended(ExitStatus),
+    /// The time was up.
+    TimeUp,
+    /// Somebody wants us to end.
+    Interrupted,
+    /// The lease is not ours any more, or not for long.
+    Lost,
+    /// The keeper is dead: nobody renews.
+    Unguarded,
+}
+
+/// Half of the way from one moment to another; the whole when it is short.
+fn half_way(now: Moment, then: Moment) -> Moment {
+    let way = now.until(then);
+    now.after(if way < Duration::from_millis(100) { way } else { way / 2 })
+}
+
 /// Leaves this process as the program left: with its status, or dead by its signal.
 pub fn leave(exit: Exit) -> ! {
     let code = match exit {
         Exit::Code(code) => code,
         Exit::Signal(signal) => {
+            #[cfg(unix)]
             unix::die_by(signal);
             // A signal whose default is to go on: say it as shells do.
             128 + signal

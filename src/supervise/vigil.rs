@@ -5,11 +5,12 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
 
+use super::Came;
 use super::link::{Heard, Tale};
 use super::unix::{self, Process, Signals, Timer};
 use super::wrapper::{self, Wrapper};
@@ -17,22 +18,6 @@ use super::wrapper::{self, Wrapper};
 /// What ends a vigil: a person's keys, a hang-up, and whoever asks us to end. A job that is to stop (Ctrl-Z) gives the
 /// prompt back by ending: a lease must not hang on a job that nobody continues.
 const ENDING: [i32; 5] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTSTP];
-
-/// What came first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub enum Came {
-    /// The helper ended.
-    Ended(ExitStatus),
-    /// The time was up.
-    TimeUp,
-    /// Somebody wants us to end.
-    Interrupted,
-    /// The lease is not ours any more, or not for long.
-    Lost,
-    /// The keeper is dead: nobody renews.
-    Unguarded,
-}
 
 /// A vigil over a lease whose command has ended.
 pub struct Vigil<'a> {

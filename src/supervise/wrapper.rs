@@ -11,7 +11,7 @@ use crate::clock::{Clock, Moment};
 use super::foreground::OwnGroup;
 use super::link::{Heard, Link, Tale, Word};
 use super::unix::{self, Came, Process, Signals, Timer};
-use super::{Begin, Cause, Entry, Hold, Outcome, Ran, Vigil, Watch, tree};
+use super::{Begin, Cause, Entry, Hold, News, Outcome, Ran, Vigil, Watch, half_way, tree};
 
 /// Signals that a program may expect to get when they are sent to the process its caller started.
 const FORWARDED: [i32; 9] = [
@@ -43,15 +43,6 @@ const ASKING: Duration = Duration::from_secs(2);
 /// The signals that are read instead of ending or stopping us.
 pub(super) fn taken() -> u64 {
     FORWARDED.iter().map(|&signal| unix::bit(signal)).fold(unix::bit(libc::SIGCONT), |all, bit| all | bit)
-}
-
-/// What happens while the command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
-    /// It is no short command: half of the way to the first deadline has passed.
-    Lasts,
-    /// Its lease was given back, and it runs on.
-    Loose,
 }
 
 /// The wrapper's side of a hired keeper.
@@ -143,12 +134,6 @@ struct Watcher<'a> {
     /// Signals that came before we knew the child.
     early: Vec<Came>,
     hold: Hold,
-}
-
-/// Half of the way from one moment to another; the whole when it is short.
-fn half_way(now: Moment, then: Moment) -> Moment {
-    let way = now.until(then);
-    now.after(if way < Duration::from_millis(100) { way } else { way / 2 })
 }
 
 impl Watcher<'_> {

@@ -92,7 +92,7 @@ fn ansi(bytes: &[u8]) -> String {
     text
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

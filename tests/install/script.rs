@@ -227,6 +227,29 @@ fn hooks_of_agents_go_with_what_they_call() {
     }
 }
 
+/// However a shell has to quote the place, and JSON what the shell has to quote.
+#[test]
+fn hooks_of_agents_go_from_a_place_that_needs_quoting() {
+    let world = World::new();
+    let before = tree(&home(&world));
+    for name in ["two words", "it's", "a \"quote\"", "a\\b'c\"d"] {
+        let prefix = world.root().canonicalize().expect("root").join(name);
+        let to = prefix.to_str().expect("UTF-8");
+        says(&mut install(&world, &["--binary", env!("CARGO_BIN_EXE_locked"), "--prefix", to]), 0);
+        ends(
+            world.command(prefix.join("bin/locked")).args(["agents", "install", "claude"]).env("PATH", "/usr/bin:/bin"),
+            0,
+        );
+        let said = says(&mut world.command(prefix.join("share/locked/uninstall.sh")), 0);
+        assert!(said.contains("agents' hooks: "), "{name}: {said}");
+        let claude = home(&world).join(".claude");
+        let left = tree(&claude).keys().map(|path| fs::read_to_string(path).expect("text")).collect::<String>();
+        assert!(!left.contains("agents check"), "{name}: {left}");
+        fs::remove_dir_all(claude).expect("removed");
+        assert_eq!(tree(&home(&world)), before, "{name}");
+    }
+}
+
 /// The help is the head of the script, and names every option that the script knows; so does its counterpart for Windows.
 #[test]
 fn both_installers_have_the_same_options_and_tell_them() {

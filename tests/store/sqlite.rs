@@ -51,6 +51,7 @@ impl Embedded {
         StateDir::open(&env).expect("state directory")
     }
 
+    #[cfg(unix)]
     pub(crate) fn root(&self) -> &std::path::Path {
         self.root.path()
     }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg_attr(unix, path = "unix.rs")]
-#[cfg_attr(not(unix), path = "other.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
 pub(crate) use platform::run as run_within;

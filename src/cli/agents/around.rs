@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use uuid::Uuid;
@@ -10,6 +9,7 @@ use uuid::Uuid;
 use crate::agents::{self, Agent, Call};
 use crate::config::Shelf;
 use crate::invocation::Invocation;
+use crate::platform::OsStrExt as _;
 use crate::run::{self, Account, Context};
 use crate::state::StateDir;
 use crate::terms::SessionId;

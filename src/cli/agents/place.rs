@@ -38,7 +38,8 @@ pub(super) fn places(context: &Context, path: &Path) -> Vec<PathBuf> {
 pub(super) fn root_elsewhere(context: &Context, path: &Path) -> Option<PathBuf> {
     let physical = naming::place(path).ok()?.path;
     let root = Repository::discover(&physical).ok()??.worktree_root;
-    let own =
-        std::fs::canonicalize(&context.invocation.cwd).ok().and_then(|cwd| Repository::around(&cwd).ok().flatten());
+    let own = crate::platform::canonical(&context.invocation.cwd)
+        .ok()
+        .and_then(|cwd| Repository::around(&cwd).ok().flatten());
     (own.map(|own| own.worktree_root).as_ref() != Some(&root)).then_some(root)
 }

@@ -92,7 +92,7 @@ pub(super) fn refusal(world: &World<'_>, target: &Target, how: ByHand, holder: O
 
 /// A path as it can be pasted where the agent works.
 fn shown(context: &Context, path: &Path) -> String {
-    let cwd = std::fs::canonicalize(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
+    let cwd = crate::platform::canonical(&context.invocation.cwd).unwrap_or_else(|_| context.invocation.cwd.clone());
     let path = path.strip_prefix(&cwd).unwrap_or(path);
     shell_quote(path.as_os_str().as_encoded_bytes())
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::config::{FILE, Layer};
 use crate::exit::{self, Exit};
 use crate::git::Repository;
+use crate::platform::OsStrExt as _;
 use crate::report;
 use crate::run::{self, Context, NoSetting, Trusted};
 use crate::terms::{percent_decode, shell_quote};
@@ -84,15 +85,8 @@ fn is_as_trusted(context: &Context, trusted: &Trusted) -> bool {
     file.is_some_and(|file| file.document.digest() == trusted.digest)
 }
 
-#[cfg(unix)]
 fn path_of(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 fn value(trusted: &Trusted, now: bool) -> serde_json::Value {

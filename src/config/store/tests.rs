@@ -81,6 +81,7 @@ fn the_nearest_word_counts() {
     assert_eq!((setting.address, setting.said_by.as_str()), (Address::Text("postgres://c".to_owned()), "DB"));
 }
 
+#[cfg(unix)]
 #[test]
 fn the_variable_replaces_the_whole_of_what_files_say_and_tells_what_that_was() {
     let file = "store = { url = \"postgres://a\", via = \"ssh://h\", schema = \"s\", advisory = true }";

@@ -1,6 +1,7 @@
 //! Globs: `*` within a part of a path, `**` over parts, `?`, `[a-z]`, `{a,b}`.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -85,7 +86,7 @@ impl Glob {
         }
         let rooted = self.0.starts_with('/') || self.0.starts_with("**/");
         let Some(path) = (if rooted { Some(absolute) } else { inside.map(Path::as_os_str) }) else { return false };
-        let path = path.as_encoded_bytes();
+        let path = &*slashed(path);
         let directory = self.0.strip_suffix("/**").filter(|directory| !directory.is_empty());
         self.fits(path) || directory.is_some_and(|directory| fast_glob::glob_match(directory.as_bytes(), path))
     }
@@ -93,7 +94,7 @@ impl Glob {
     /// Whether a path fits; `.env` fits `/opt/app/.env`.
     #[must_use]
     pub fn fits_path(&self, path: &OsStr) -> bool {
-        let path = path.as_encoded_bytes();
+        let path = &*slashed(path);
         if self.0.contains('/') {
             return self.fits(path);
         }
@@ -102,6 +103,15 @@ impl Glob {
         let last = end.iter().rposition(|&byte| byte == b'/').map(|slash| &end[slash + 1..]);
         last.or((end.len() == path.len()).then_some(path)).is_some_and(|last| self.fits(last))
     }
+}
+
+/// The path with slashes between its parts, as globs have them: on Windows it may have others.
+fn slashed(path: &OsStr) -> Cow<'_, [u8]> {
+    let bytes = path.as_encoded_bytes();
+    if !cfg!(windows) || !bytes.contains(&b'\\') {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(bytes.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect())
 }
 
 #[cfg(test)]

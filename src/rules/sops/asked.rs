@@ -113,6 +113,7 @@ mod tests {
         assert_eq!(asked(&Example::new("--add-age|a|x")).add_age, [""; 0], "edit adds nobody");
     }
 
+    #[cfg(unix)]
     #[test]
     fn configuration_types_and_source_are_carried_along() {
         let found = asked(&Example::new(

@@ -205,6 +205,7 @@ mod tests {
         assert_eq!(hinted(&Example::new("decrypt|x.env"), 0, LineEnds::Crlf), None);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_redirection_onto_the_input_is_named_even_if_sops_was_content() {
         for (line, exit) in [("encrypt|x.env", 0), ("-r|./x.env", 1), ("decrypt|/w/x.env", 1)] {

@@ -253,5 +253,5 @@ fn is_a_place(source: &Path) -> bool {
 
 /// As notes know it.
 fn physical(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    crate::platform::canonical(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -14,9 +14,10 @@ use crate::terms::GrantId;
 
 use super::Outside;
 use super::server::Reach;
+use super::speak::ask;
 use super::steward::Steward;
 use super::unix;
-use super::words::{Answer, Ask, Facts, ask};
+use super::words::{Answer, Ask, Facts};
 
 /// A steward that this process made.
 #[derive(Debug)]

@@ -13,25 +13,40 @@
 //! | `key` | the number that stands for a resource |
 //! | `verbs`, `demand` | what can be asked of it, and what not |
 //! | `server`, `queries` | the session: connected, proven, asked |
-//! | `steward`, `held`, `hired`, `words`, `unix` | the process that has the session, and how it is spoken to |
+//! | `steward`, `held`, `hired`, `words`, `speak`, `unix` | the process that has the session, and how it is spoken to |
 //! | `local` | locks of this machine, when nobody answers and the user chose so |
 //! | `name`, `quarantine` | who holds it, for people; bad files |
 // `deny`, not `forbid`: the platform file below is made of system calls.
 #![deny(unsafe_code)]
 
 mod demand;
+#[cfg(unix)]
 mod held;
+#[cfg(unix)]
 mod hired;
 mod key;
+#[cfg(unix)]
 mod local;
+#[cfg_attr(windows, allow(dead_code, reason = "for the steward, and there is none yet"))]
 mod name;
 mod quarantine;
+#[cfg_attr(windows, allow(dead_code, reason = "for the steward, and there is none yet"))]
 mod queries;
+#[cfg_attr(windows, allow(dead_code, reason = "for the steward, and there is none yet"))]
 mod server;
+#[cfg(unix)]
+mod speak;
+#[cfg(unix)]
 mod steward;
+#[cfg(unix)]
 mod unix;
 mod verbs;
+#[cfg(windows)]
+mod windows;
 mod words;
+
+#[cfg(windows)]
+use windows as hired;
 
 use std::path::PathBuf;
 use std::sync::Arc;

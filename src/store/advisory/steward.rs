@@ -24,7 +24,8 @@ use super::key::AdvisoryKey;
 use super::local;
 use super::name;
 use super::server::{Reach, Session};
-use super::words::{Answer, Ask, Fault, HeldBy, Wanted, hear, say};
+use super::speak::{hear, say};
+use super::words::{Answer, Ask, Fault, HeldBy, Wanted};
 
 /// Who connects speaks at once.
 const WORD: Duration = Duration::from_secs(2);

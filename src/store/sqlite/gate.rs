@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Our turn; over when dropped.
 #[must_use]
 pub(super) struct Turn {
-    #[cfg_attr(not(test), expect(dead_code, reason = "held, not read"))]
+    #[cfg_attr(not(all(test, unix)), expect(dead_code, reason = "held, not read"))]
     locked: Option<File>,
 }
 
@@ -61,10 +61,12 @@ mod tests {
         Instant::now() + Duration::from_millis(30)
     }
 
+    #[cfg(unix)]
     fn late() -> Instant {
         Instant::now() + Duration::from_secs(60)
     }
 
+    #[cfg(unix)]
     #[test]
     fn one_at_a_time_and_who_gave_up_holds_nothing() {
         let directory = tempfile::tempdir().expect("directory");

@@ -69,7 +69,7 @@ fn gone_at(place: &Path, then: i64) -> Option<i64> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;

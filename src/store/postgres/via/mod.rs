@@ -7,9 +7,16 @@
 //! ssh says is told in our words with its own behind. Names are looked up on the machine between.
 #![forbid(unsafe_code)]
 
+#[cfg_attr(windows, allow(dead_code, reason = "for the tunnel, and there is none yet"))]
 mod bastion;
 mod error;
+#[cfg(unix)]
 mod tunnel;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(windows)]
+use windows as tunnel;
 
 use std::time::Duration;
 

@@ -1,0 +1,104 @@
+//! Windows: a shim is a program, since nothing else is started with its arguments as they are: a copy of `locked`.
+#![forbid(unsafe_code)]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::program::FileId;
+
+use super::entry::{draft, is_draft};
+
+/// How often a name for what is put aside may be taken.
+const TRIES: u32 = 20;
+
+/// Where a machine's shims are (`--system`).
+pub const SYSTEM: &str = r"C:\Program Files\locked\shims";
+
+/// Where the folder is below a user's own data.
+pub(super) const IN_HOME: &str = "";
+
+/// What parts the entries of PATH.
+pub(super) const SEPARATOR: u8 = b';';
+
+/// The file that stands for a program of this name.
+pub(super) fn file_of(tool: &OsStr) -> OsString {
+    let mut name = tool_of(tool).unwrap_or_else(|| tool.to_owned());
+    name.push(".exe");
+    name
+}
+
+/// The program that a file of this name stands for, if it stands for one.
+pub(super) fn tool_of(file: &OsStr) -> Option<OsString> {
+    let path = Path::new(file);
+    path.extension().filter(|extension| extension.eq_ignore_ascii_case("exe"))?;
+    path.file_stem().map(|stem| OsString::from(stem.to_string_lossy().to_lowercase()))
+}
+
+/// Whether it takes another user to write in the folder of the system.
+pub(super) fn wants_root() -> bool {
+    false
+}
+
+/// Whether this shim is as one that is made now would be.
+pub(super) fn leads_to(place: &Path, target: &Path) -> bool {
+    let same = matches!((FileId::of(place), FileId::of(target)), (Ok(one), Ok(other)) if one == other);
+    same || matches!((fs::read(place), fs::read(target)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Makes a shim where nothing is: in one step, or not at all (`AlreadyExists`). A copy that has its name only when it is
+/// whole. (A further name of the same file could not be taken away while any `locked` runs.)
+pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+    let directory = place.parent().unwrap_or(place);
+    let mut whole = tempfile::Builder::new().prefix(".locked-new-").tempfile_in(directory)?;
+    io::copy(&mut fs::File::open(target)?, &mut whole)?;
+    whole.persist_noclobber(place).map(drop).map_err(|error| error.error)
+}
+
+/// Takes a shim away. One that runs is put aside, and is gone with the next installation.
+pub(super) fn unlink(place: &Path) -> io::Result<()> {
+    match fs::remove_file(place) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => aside(place).map(drop),
+        removed => removed,
+    }
+}
+
+/// Gives what stands there a name of a draft's.
+fn aside(place: &Path) -> io::Result<PathBuf> {
+    let directory = place.parent().unwrap_or(place);
+    let mut tries = 0;
+    loop {
+        let aside = directory.join(draft(std::process::id(), tries));
+        match fs::rename(place, &aside) {
+            Ok(()) => return Ok(aside),
+            Err(_) if aside.exists() && tries < TRIES => tries += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Puts a shim where one is. What runs cannot be overwritten but renamed; for a moment the name leads nowhere.
+pub(super) fn relink(target: &Path, place: &Path) -> io::Result<()> {
+    let aside = aside(place)?;
+    if let Err(error) = link(target, place) {
+        let _as_it_was = fs::rename(&aside, place);
+        return Err(error);
+    }
+    // One that runs still is taken away by the next installation.
+    let _litter = fs::remove_file(&aside);
+    Ok(())
+}
+
+/// Takes away what was put aside and is no longer running.
+pub(super) fn tidy(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten().filter(|entry| is_draft(&entry.file_name())) {
+        let _it_runs_still = fs::remove_file(entry.path());
+    }
+}
+
+/// Makes a directory and those above it that are missing.
+pub(super) fn make_directories(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}

@@ -1,0 +1,45 @@
+//! One file has one name, however it is written.
+
+use super::stage::{Stage, good};
+
+fn explained(stage: &Stage, path: &str) -> serde_json::Value {
+    let text = good(&stage.ran(&["explain", "--json", "--", "sops", "rotate", "-i", path]));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}: {text}"))
+}
+
+#[test]
+fn every_spelling_of_a_file_gives_the_same_resource_in_the_same_scope() {
+    let stage = Stage::new().with("sops");
+    let whole = stage.secret("secrets/monitoring.env.sops").display().to_string();
+    let slashes = whole.replace('\\', "/");
+    let of_git_bash = format!("/{}{}", whole[..1].to_lowercase(), &slashes[2..]);
+    let other_drive_letter = format!("{}{}", whole[..1].to_lowercase(), &whole[1..]);
+    let spellings = [
+        whole.clone(),
+        slashes,
+        of_git_bash,
+        other_drive_letter,
+        whole[2..].to_owned(),
+        whole.replace("secrets", "SECRETS"),
+        whole.replace("monitoring", "Monitoring"),
+        r"secrets\monitoring.env.sops".to_owned(),
+        "secrets/monitoring.env.sops".to_owned(),
+        r".\secrets/..\secrets\monitoring.env.sops".to_owned(),
+        format!(r"\\?\{whole}"),
+    ];
+    for spelling in spellings {
+        let explained = explained(&stage, &spelling);
+        assert_eq!(explained["resources"], serde_json::json!(["sops:monitoring"]), "{spelling}: {explained}");
+        assert_eq!(explained["scope"], "github.com/acme/infra", "{spelling}: {explained}");
+    }
+}
+
+#[test]
+fn a_checkout_with_windows_line_ends_is_the_same_version() {
+    let stage = Stage::new().with("sops");
+    let file = stage.secret("secrets/app.yaml");
+    let text = "a: ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops:\n    version: 3.11.0\n";
+    std::fs::write(&file, text.replace('\n', "\r\n")).expect("written");
+    let explained = explained(&stage, "secrets/app.yaml");
+    assert_eq!(explained["resources"], serde_json::json!(["sops:app"]), "{explained}");
+}
