@@ -10,6 +10,7 @@ mod checker;
 mod evidence;
 mod fault;
 mod hand;
+mod kept;
 mod ledger;
 mod long;
 mod loss;

@@ -132,6 +132,6 @@ impl Work<'_> {
             file.write_all(&version.content)?;
             file.sync_all()
         };
-        write().map_err(|error| self.cannot(&format!("it cannot be written: {error}")))
+        write().map_err(|error| self.cut_off(&error.to_string()))
     }
 }
