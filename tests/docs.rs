@@ -261,3 +261,23 @@ fn every_file_that_the_readme_names_exists() {
 fn no_number_is_left_open_in_the_readme() {
     assert!(!read("README.md").contains("@@"), "a measured number has not been filled in");
 }
+
+/// A claim that nobody would notice to have become false is none.
+#[test]
+fn every_test_that_the_security_notes_name_exists() {
+    let notes = read("SECURITY.md");
+    let rows = table(&notes, "| claim | test |");
+    assert!(rows.len() > 10, "{rows:?}");
+    let mut tests = String::new();
+    sources(&repository("src"), &mut tests);
+    sources(&repository("tests"), &mut tests);
+    for row in rows {
+        let named: Vec<&str> = row[1].split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "nothing backs: {}", row[0]);
+        for name in named {
+            let is_test = tests.contains(&format!("#[test]\nfn {name}()"))
+                || tests.contains(&format!("#[test]\n    fn {name}()"));
+            assert!(is_test, "`{name}` of SECURITY.md is no test");
+        }
+    }
+}

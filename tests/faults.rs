@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod actor;
+mod campaign;
 mod frozen;
 mod killed;
 mod leftovers;

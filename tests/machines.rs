@@ -3,4 +3,4 @@
 
 mod session;
 mod shared;
-mod wire;
+pub(crate) mod wire;

@@ -18,7 +18,7 @@ use crate::lineage::Base;
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, AtHand, Before, Context, Keepers};
+use crate::run::{self, AtHand, Before, Context, InPerson, Keepers};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
@@ -92,13 +92,16 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let roots = target.worktree();
     let setting = run::store_for(context, roots.as_slice()).map_err(|wrong| wrong.refuse(context))?;
     let mut store = run::open_store(context, &state, &setting).map_err(|error| down(&error))?;
-    let (request, granted) = lease(context, options, &target, (&state, &setting), store.as_mut())?;
+    let (request, granted, in_person) = lease(context, options, &target, (&state, &setting), store.as_mut())?;
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
     let proven = prove(context, options, &target, shown, &state, store.as_mut());
     let receipts = proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()).into_iter().collect();
     let settlement = Settlement::whole(ending(&granted, &request.owner.host, proven.is_ok()), receipts);
     match store.settle(&holding, &settlement, CALL).map_err(|error| down(&error))? {
-        Release::Released => proven.map(|(done, _)| done),
+        Release::Released => {
+            in_person.is_over();
+            proven.map(|(done, _)| done)
+        }
         Release::NotOurs => {
             report::say(&report::lost(&target.resource.to_string(), crate::supervise::Cause::Gone, None, None));
             Err(Exit::Code(exit::LOST))
@@ -188,7 +191,7 @@ fn lease(
     target: &Target,
     (state, setting): (&StateDir, &StoreSetting),
     store: &mut dyn Store,
-) -> Result<(Request, Granted), Exit> {
+) -> Result<(Request, Granted, InPerson), Exit> {
     let settings = run::settings_of(context, target.worktree())?;
     let session = run::session(context, options.session.map(SessionId), &settings)
         .map_err(|refusal| refuse(&refusal, exit::USAGE))?;
@@ -198,7 +201,8 @@ fn lease(
     let key = LeaseKey::random().map_err(|_| Exit::Code(exit::INTERNAL))?;
     let owner = run::owner(context, state, &session, "locked adopt".to_owned(), None);
     let within = run::within(context);
-    let request = Request::without_a_command(key, owner, Claim::Command, resources, &times, within);
+    let mut request = Request::without_a_command(key, owner, Claim::Command, resources, &times, within);
+    let in_person = InPerson::stands_for(context, state, &mut request);
     let host_id = request.owner.host_id.clone();
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
@@ -207,14 +211,16 @@ fn lease(
     match lease::acquire(request.clone(), patience, &mut asker).map_err(|error| down(&error))? {
         Obtained::Granted { granted, .. } => {
             report::say_words(&granted.words, store, request.owner.session);
-            Ok((request, granted))
+            Ok((request, granted, in_person))
         }
         Obtained::Busy(busy) => {
+            in_person.is_over();
             let renewed = run::renewed_for(&Keepers::of(state, setting), &settings, &busy);
             let refusal = report::busy(&busy, &target.resource.to_string(), context.clock.wall_ms(), renewed);
             Err(refuse(&refusal, options.conflict_exit_code.map_or(exit::BUSY, i32::from)))
         }
         Obtained::Quarantined(busy) => {
+            in_person.is_over();
             let bad = busy.blockers.iter().find(|blocker| blocker.quarantined());
             let file = bad.and_then(|bad| run::bad_file(context, &bad.lease, &[]));
             Err(refuse(&report::quarantined(&busy, file.as_deref()), exit::QUARANTINED))

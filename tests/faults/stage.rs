@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -170,6 +171,8 @@ pub(crate) struct Run {
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) code: Option<i32>,
+    /// The signal that it died by.
+    pub(crate) signal: Option<i32>,
     pub(crate) said: String,
 }
 
@@ -214,6 +217,6 @@ impl Run {
         let mut said = String::new();
         self.said.rewind().expect("its beginning");
         self.said.read_to_string(&mut said).expect("UTF-8");
-        End { code: status.code(), said }
+        End { code: status.code(), signal: status.signal(), said }
     }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use crate::world::apart::{sees_every_process, this_test};
 use crate::world::board::write_program;
 use crate::world::ends::so;
+use crate::world::processes::kill;
 use crate::world::real_sops;
 
 use super::killed::Whom;
@@ -38,6 +39,8 @@ impl Sops {
     }
 
     fn stay(&self, place: &str) {
+        // Who came by before is not meant.
+        let _nobody_was_there = std::fs::remove_file(self.stage.world.root().join(format!("at-{place}")));
         std::fs::write(self.stage.world.root().join(format!("stay-{place}")), "").expect("flag");
     }
 
@@ -51,11 +54,16 @@ impl Sops {
         std::fs::remove_file(flag).expect("flag");
     }
 
-    fn set(&self, options: &[&str], key: &str, value: &str) -> Command {
+    fn locked(&self) -> Command {
         let path = std::env::var("PATH").expect("PATH");
         let mut command = self.stage.world.locked();
+        command.env("PATH", format!("{}:{path}", self.stage.world.root().join("bin").display()));
         command
-            .env("PATH", format!("{}:{path}", self.stage.world.root().join("bin").display()))
+    }
+
+    fn set(&self, options: &[&str], key: &str, value: &str) -> Command {
+        let mut command = self.locked();
+        command
             .args(options)
             .args(["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv"])
             .arg(&self.file)
@@ -103,6 +111,40 @@ fn killed_during_the_canary_the_files_are_proven_and_the_next_one_gets_in() {
         assert_eq!(sops.plain(), "A=1\nB=2\nC=3\n", "{whom:?}");
         let chain = sops.stage.number("select count(*) from receipts");
         assert_eq!(chain, 2, "{whom:?}: both writes have a receipt, whoever left it");
+    }
+}
+
+/// What is done without a command below it (a restore, an adoption) lives and dies like a command: nobody waits for its time.
+#[test]
+fn a_restore_that_is_killed_keeps_nobody_waiting() {
+    if !sees_every_process(this_test!()) {
+        return;
+    }
+    let sops = Sops::new();
+    assert_eq!(Run::of(sops.set(&[], "B", "2")).ends().code, Some(0));
+    let whole = std::fs::read_to_string(&sops.file).expect("the file");
+    for verb in ["restore", "adopt"] {
+        let text = if verb == "restore" { whole.replace("ENC[", "EN[") } else { whole.clone() };
+        std::fs::write(&sops.file, text).expect("written");
+        let start = || {
+            let mut command = sops.locked();
+            command.args(["--wait", "50s", verb]).arg(&sops.file);
+            sops.stage.prepare(&mut command, verb);
+            Run::of(command)
+        };
+        sops.stay("before-decrypt");
+        let killed = start();
+        sops.came_to("before-decrypt");
+        assert_eq!(sops.stage.leases(), 1, "{verb}");
+        kill(killed.wrapper());
+        let _killed = killed.ends();
+        sops.go_on("before-decrypt");
+        sops.stage.is_empty_soon();
+        let next = start().ends();
+        assert_eq!(next.code, Some(0), "{verb}: {}", next.said);
+        assert_eq!(sops.plain(), "A=1\nB=2\n", "{verb}");
+        let live = std::fs::read_dir(sops.stage.world.state().join("live")).expect("live").count();
+        assert!(live <= 2, "{verb}: only those of the dead are left");
     }
 }
 

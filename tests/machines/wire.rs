@@ -88,6 +88,38 @@ impl Machine {
         ip(&[&["neighbor", "replace", &self.address], &nobody[..], &[&self.wire]].concat());
         self.inside(&[&["neighbor", "replace", &self.server], &nobody[..], &[&far]].concat());
     }
+
+    /// Something comes through again.
+    pub(crate) fn mend(&self) {
+        ip(&["link", "set", &self.wire, "up"]);
+        for words in [&["clsact"][..], &["root"]] {
+            // What was not done need not be undone.
+            let _was_there = self.tc(&[&["qdisc", "delete", "dev", &self.wire], words].concat());
+        }
+    }
+
+    /// Three of ten packets get lost, either way. False where this kernel cannot do that.
+    pub(crate) fn lose_some(&self) -> bool {
+        // For the kernel's packet filter: a random number; is it in the upper three tenths? Then drop (2), else go on (0).
+        let three_of_ten = "4,32 0 0 4294963256,53 0 1 3006477107,6 0 0 2,6 0 0 0";
+        let filter =
+            |way| self.tc(&["filter", "add", "dev", &self.wire, way, "bpf", "direct-action", "bytecode", three_of_ten]);
+        self.tc(&["qdisc", "replace", "dev", &self.wire, "clsact"]) && filter("egress") && filter("ingress")
+            || self.tc(&["qdisc", "replace", "dev", &self.wire, "root", "netem", "loss", "30%"])
+    }
+
+    /// Packets come late, some more than others. False where this kernel cannot do that.
+    pub(crate) fn delay(&self) -> bool {
+        let root = ["qdisc", "replace", "dev", &self.wire, "root"];
+        let late = ["netem", "delay", "120ms", "80ms"];
+        // Where there is no such thing a thin wire makes them queue.
+        let thin = ["tbf", "rate", "48kbit", "burst", "1600", "latency", "3s"];
+        self.tc(&[&root[..], &late].concat()) || self.tc(&[&root[..], &thin].concat())
+    }
+
+    fn tc(&self, args: &[&str]) -> bool {
+        Command::new("tc").args(args).output().is_ok_and(|done| done.status.success())
+    }
 }
 
 impl Drop for Machine {

@@ -192,3 +192,25 @@ fn a_quarantine_can_be_neither_released_nor_taken_by_its_own_session() {
     stage.let_leases_expire();
     ends(&mut stage.set(2, &[], "A", "1"), 72);
 }
+
+/// Every file below the copies that holds this content.
+fn copies_of(stage: &Stage, content: &[u8]) -> Vec<std::path::PathBuf> {
+    let chains =
+        fs::read_dir(stage.world.state().join("copies")).expect("copies").map(|chain| chain.expect("chain").path());
+    let files = chains.flat_map(|chain| fs::read_dir(chain).expect("chain").map(|copy| copy.expect("copy").path()));
+    files.filter(|copy| fs::read(copy).is_ok_and(|found| found == content)).collect()
+}
+
+#[test]
+fn what_no_copy_is_left_of_is_said_to_be_lost() {
+    let stage = Stage::new();
+    ends(&mut stage.set(1, &[], "ONE", "1"), 0);
+    let older = stage.content();
+    let newest = emptied(&stage);
+    let copies = copies_of(&stage, &newest);
+    assert!(!copies.is_empty(), "there was one");
+    copies.into_iter().for_each(|copy| fs::remove_file(copy).expect("removed"));
+    let said = silent(stage.locked(3).args(["restore", FILE]));
+    assert!(said.contains("; what 01010101 (") && said.contains(" is lost: there is no copy of it here"), "{said}");
+    assert_eq!(stage.content(), older);
+}

@@ -37,6 +37,11 @@ impl World {
         root.map_or_else(|_| Self::new(), Self::at)
     }
 
+    /// The same below this directory.
+    pub(crate) fn below(directory: &Path) -> Self {
+        Self::at(tempfile::Builder::new().prefix("locked-test-").tempdir_in(directory).expect("temporary directory"))
+    }
+
     fn at(root: tempfile::TempDir) -> Self {
         for directory in ["home", "work", "state", "tmp"] {
             std::fs::create_dir(root.path().join(directory)).expect(directory);
@@ -54,6 +59,11 @@ impl World {
         let socket = server.socket().display().to_string().replace('/', "%2F");
         let store = format!("postgres://postgres@{socket}:{}/{name}", server.port());
         Self { store: Some(store), ..self }
+    }
+
+    /// The same with its leases in the store at this address.
+    pub(crate) fn with_store(self, address: String) -> Self {
+        Self { store: Some(address), ..self }
     }
 
     /// Two worlds: one over the embedded store, and one over a database of this name.

@@ -8,7 +8,7 @@ use crate::audit::{self, Audited, Door, Wanted};
 use crate::exit;
 use crate::git::Repository;
 use crate::report::{self, Refusal};
-use crate::run::{self, Context, env_of};
+use crate::run::{self, Context, InPerson, env_of};
 use crate::state::StateDir;
 use crate::store::{
     Acquisition, Claim, Ended, Ending, Holding, Receipt, ReceiptKind, Release, Request, Settlement, StoreError,
@@ -95,13 +95,18 @@ fn write(
     let key = LeaseKey::random().map_err(|_| internal())?;
     let owner = run::owner(context, &state, &session, "locked hooks install".to_owned(), None);
     let resources = resources.into_iter().collect();
-    let request = Request::without_a_command(key, owner, Claim::Command, resources, &times, run::within(context));
-    let Acquisition::Granted(granted) = ledger.store().acquire(&request, CALL).map_err(down)? else { return Ok(false) };
+    let mut request = Request::without_a_command(key, owner, Claim::Command, resources, &times, run::within(context));
+    let in_person = InPerson::stands_for(context, &state, &mut request);
+    let Acquisition::Granted(granted) = ledger.store().acquire(&request, CALL).map_err(down)? else {
+        in_person.is_over();
+        return Ok(false);
+    };
     report::say_words(&granted.words, ledger.store(), session.id);
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
     let receipts = files.iter().filter_map(|file| receipt(context, root, file)).collect();
     let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);
     let release = ledger.store().settle(&holding, &settlement, CALL).map_err(down)?;
+    in_person.is_over();
     Ok(release == Release::Released)
 }
 

@@ -8,9 +8,10 @@ use std::path::Path;
 use crate::canary::{self, Fault, Kind, Verdict};
 use crate::clock::Clock as _;
 use crate::exit;
-use crate::report::Refusal;
+use crate::holder::ProcFs;
+use crate::report::{self, Refusal};
 use crate::run::{self, Before};
-use crate::store::ReceiptKind;
+use crate::store::{ReceiptKind, StoredReceipt};
 use crate::terms::Digest;
 
 use super::left::{Left, Why};
@@ -53,11 +54,25 @@ impl Work<'_> {
         let other = if others.is_empty() { String::new() } else { format!("; others: {others}") };
         let newer =
             older.as_ref().map_or_else(String::new, |older| format!("; a newer version is known: {}", older.next));
-        let text = format!("restored {} from {}{other}{newer}", self.shown, version.describe());
+        let gone = self.newest_here().filter(|newest| {
+            let has_it = |content: &[u8]| Digest::of(content) == newest.new;
+            newer.is_empty() && !has_it(&content) && !versions.iter().any(|version| has_it(&version.content))
+        });
+        let gone = gone.map_or_else(String::new, |gone| {
+            let at = report::day_and_time(gone.at);
+            format!("; what {} wrote at {at} is lost: there is no copy of it here", gone.holder)
+        });
+        let text = format!("restored {} from {}{other}{newer}{gone}", self.shown, version.describe());
         let receipt = older
             .is_none()
             .then(|| run::receipt_of(self.context, &self.target, None, &version.content, ReceiptKind::Restored));
         Ok(self.done(&Digest::of(&version.content), receipt, text, version.which))
+    }
+
+    /// The newest version that was written in this work tree, by the store: what another one has is no matter of this one's.
+    fn newest_here(&self) -> Option<StoredReceipt> {
+        let (host, root) = (ProcFs::host(), self.target.worktree().map(|root| root.display().to_string()));
+        self.hold.chain(&self.target).into_iter().find(|receipt| receipt.host == host && receipt.worktree == root)
     }
 
     /// What is wrong with the file now. A sound file is never overwritten, unless it is the very one that was found bad:
@@ -117,6 +132,6 @@ impl Work<'_> {
             file.write_all(&version.content)?;
             file.sync_all()
         };
-        write().map_err(|error| self.cannot(&format!("it cannot be written: {error}")))
+        write().map_err(|error| self.cut_off(&error.to_string()))
     }
 }

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use crate::exit::{self, Exit};
 use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
-use crate::report;
-use crate::run::{self, Context, NoSetting};
+use crate::report::{self, Refusal};
+use crate::run::{self, Context, InPerson, NoSetting};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
@@ -27,6 +27,9 @@ pub(super) struct Hold {
     held: Option<RefCell<Held>>,
 }
 
+/// What is granted: the holding, what may have been written under it on this host, and by what others know that we live.
+type Grant = (Holding, Vec<FileRecord>, InPerson);
+
 struct Held {
     store: Box<dyn Store>,
     holding: Holding,
@@ -35,6 +38,8 @@ struct Held {
     /// What may have been written under it on this host: by the command that was found bad, or by the session's own
     /// earlier ones under what was adopted.
     carried: Vec<FileRecord>,
+    /// Until it is settled.
+    in_person: Option<InPerson>,
 }
 
 impl Hold {
@@ -77,7 +82,7 @@ impl Hold {
         resources.sort();
         resources.dedup();
         let owner = run::owner(context, state, &session, "locked restore".to_owned(), None);
-        let (holding, carried) =
+        let (holding, carried, in_person) =
             match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
                 Ok(held) => held,
                 // A store whose first word needs no server, or one that went away since.
@@ -85,7 +90,7 @@ impl Hold {
                 Err(NotHeld::Unknown(error)) => return Err(down(&error)),
                 Err(NotHeld::Refused(exit)) => return Err(exit),
             };
-        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried })) })
+        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, in_person: Some(in_person) })) })
     }
 
     /// Why the resource was quarantined, when it was.
@@ -116,12 +121,15 @@ impl Hold {
         let mut held = held.borrow_mut();
         let holding = held.holding.clone();
         match held.store.settle(&holding, &Settlement::whole(ending, receipts), CALL) {
-            Ok(Release::Released) => Ok(()),
+            Ok(Release::Released) => {
+                held.in_person.take().into_iter().for_each(InPerson::is_over);
+                Ok(())
+            }
             Ok(Release::NotOurs) => {
                 report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None, None));
                 Err(Exit::Code(exit::LOST))
             }
-            Err(error) => Err(down(&error)),
+            Err(error) => Err(refuse(&unsettled(&error), run::status_of(&error))),
         }
     }
 
@@ -143,6 +151,17 @@ impl Hold {
 /// a setting that names none is to be set right.
 fn is_down(error: &StoreError) -> bool {
     !error.is_of_the_setting() && !matches!(error, StoreError::Contended(_))
+}
+
+/// The store went away after the grant: what was done stays done, and its lease ends with this process.
+fn unsettled(error: &StoreError) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("the store has not heard how this ended: {error}"),
+        why: "the file is as this command left it; whoever comes next looks at it first".to_owned(),
+        retry: "yes".to_owned(),
+        next: "locked status".to_owned(),
+    }
 }
 
 /// Why there is no holding.
@@ -176,14 +195,15 @@ fn ask(
     store: &mut dyn Store,
     owner: Owner,
     resources: Vec<Resource>,
-) -> Result<(Holding, Vec<FileRecord>), NotHeld> {
+) -> Result<Grant, NotHeld> {
     let internal = || NotHeld::Refused(Exit::Code(exit::INTERNAL));
     let key = LeaseKey::random().map_err(|_| internal())?;
     let times = Times::new(None, None, None, None).map_err(|_| internal())?;
     let (host, host_id, session) = (owner.host.clone(), owner.host_id.clone(), owner.session);
-    let request =
+    let mut request =
         Request::without_a_command(key.clone(), owner, Claim::Restore, resources.clone(), &times, run::within(context));
     let grant = request.grant;
+    let in_person = InPerson::stands_for(context, state, &mut request);
     let witness = run::retry_witness(state, &host_id);
     let mut silent = |_: lease::Notice<'_>| {};
     let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
@@ -197,9 +217,10 @@ fn ask(
                     carried.push(record);
                 }
             }
-            Ok((Holding::Grant { grant, key, resources: granted.tokens }, carried))
+            Ok((Holding::Grant { grant, key, resources: granted.tokens }, carried, in_person))
         }
         Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
+            in_person.is_over();
             let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
             let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             Err(NotHeld::Refused(refuse(&report::busy(&busy, &wanted, now, None), exit::BUSY)))

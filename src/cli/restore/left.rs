@@ -85,6 +85,19 @@ impl Work<'_> {
             retry: "yes, after a look at the file".to_owned(),
             next: format!("ls -l {}", self.shown),
         };
-        Box::new(Left { refusal, status: exit::INTERNAL })
+        // As bad as it was.
+        Box::new(Left { refusal, status: exit::QUARANTINED })
+    }
+
+    /// The write itself failed, on a full disk for one.
+    pub(super) fn cut_off(&self, why: &str) -> Box<Left> {
+        let refusal = Refusal {
+            word: "REFUSED",
+            what: format!("{} was not restored: it cannot be written: {why}", self.shown),
+            why: "it may be cut off now; what it was is put aside, and so are its good versions".to_owned(),
+            retry: "yes, once that is mended".to_owned(),
+            next: format!("locked restore {}", self.shown),
+        };
+        Box::new(Left { refusal, status: exit::QUARANTINED })
     }
 }
