@@ -40,14 +40,24 @@ const BOUNDS: Bounds = Bounds { idle: Duration::from_millis(4_400 + 15_000), ove
 
 /// Plays it and judges. What is wrong is said with what leads there again.
 fn round(arena: &Arena, plan: Plan) -> (Tally, Vec<Finding>) {
-    let mut tally = play(arena, plan);
+    let store = if arena.server.is_some() { "server" } else { "embedded" };
+    let name = format!("locked-campaign-{store}-{}-{}", plan.seed, plan.round);
+    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(arena, plan)));
+    let mut tally = played.unwrap_or_else(|panic| {
+        println!(
+            "{store}, seed {} round {}: log and story are in {}",
+            plan.seed,
+            plan.round,
+            arena.keeps(&name).display()
+        );
+        std::panic::resume_unwind(panic)
+    });
     let evidence = arena.evidence(BOUNDS);
     tally.grants = evidence.events.iter().filter(|event| event.what == What::Granted).count() as u64;
     let findings = judge(&evidence);
     tally.found(&findings);
     if !findings.is_empty() {
-        let store = if arena.server.is_some() { "server" } else { "embedded" };
-        let kept = arena.keeps(&format!("locked-campaign-{store}-{}-{}", plan.seed, plan.round));
+        let kept = arena.keeps(&name);
         println!(
             "{store}, seed {} round {}: {findings:#?}\nlog and story are in {}",
             plan.seed,

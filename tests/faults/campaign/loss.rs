@@ -59,7 +59,11 @@ fn at_the_end(evidence: &Evidence, resource: &str, lives: &[&Life]) -> Vec<Strin
     }
     let there: BTreeSet<&str> = last.detail.split(',').collect();
     let told = evidence.said("older").filter(|(_, line)| line.resource == resource).map(|(place, _)| place).max();
-    let is_owed = |life: &&&Life| evidence.status(&life.who) == Some("0") && told.is_none_or(|told| life.first > told);
+    let is_owed = |life: &&&Life| {
+        evidence.status(&life.who) == Some("0")
+            && told.is_none_or(|told| life.first > told)
+            && !was_the_only_copy(evidence, life)
+    };
     let done = lives.iter().filter(is_owed);
     let lost = done.filter_map(|life| life.wrote.as_deref().filter(|wrote| !there.contains(wrote)).zip(Some(life)));
     lost.map(|(wrote, life)| format!("{} wrote {wrote} to {resource}, and it is not there", life.who)).collect()
@@ -78,4 +82,21 @@ fn spoilt(evidence: &Evidence, lives: &[Life]) -> Vec<String> {
         }
     }
     found
+}
+
+/// There was no room for a copy of what it wrote, and then somebody who knows nothing of `locked` wrote into the file.
+fn was_the_only_copy(evidence: &Evidence, life: &Life) -> bool {
+    let over = evidence.said("over").find(|(_, line)| line.who == life.who).map_or(usize::MAX, |(place, _)| place);
+    let mut is_full = false;
+    let mut had_no_room = false;
+    for (place, line) in evidence.log.iter().enumerate().take_while(|(place, _)| *place <= over) {
+        match line.word.as_str() {
+            "outage" => is_full = line.detail == "DiskFull",
+            "mended" => is_full = false,
+            _ => {}
+        }
+        had_no_room |= is_full && place >= life.first;
+    }
+    let mut foreign = evidence.said("foreign");
+    had_no_room && foreign.any(|(place, line)| place > life.first && line.resource == life.resource)
 }

@@ -30,6 +30,9 @@ const LOG: &str = "\
 3500000000 final - sops:f - first,key
 ";
 
+/// Somebody else wrote into the file, of which there is a copy.
+const FOREIGN: &str = "3450000000 foreign - sops:f - -\n3500000000 final - sops:f - first";
+
 fn event(what: What, who: &str, resource: &str, token: Option<i64>) -> Event {
     Event { what, who: who.to_owned(), resource: resource.to_owned(), token }
 }
@@ -94,6 +97,7 @@ fn each_thing_that_was_tampered_with_is_found_under_its_own_name() {
         ("a write that is gone with the next", Rule::Loss, log("begin c test:x 9 7", "begin c test:x 9 5")),
         ("a torn file after a good end", Rule::Loss, log("begin c test:x 9 7", "begin c test:x 9 torn")),
         ("a key that is gone at the end", Rule::Loss, log("first,key", "first")),
+        ("a key that somebody else destroyed", Rule::Loss, log("3500000000 final - sops:f - first,key", FOREIGN)),
         ("a file that is bad, and nobody says so", Rule::Loss, log("first,key", "unreadable")),
         ("a file that nobody looked into", Rule::Loss, log("3500000000 final - sops:f - first,key\n", "")),
         (
@@ -139,6 +143,10 @@ fn what_a_blow_explains_is_no_finding() {
         let found = judge(&Evidence { log: lines(&text), ..sound() });
         assert_eq!(found, [], "{name}");
     }
+    let full = LOG
+        .replace("3200000000 wrote", "3150000000 outage - - - DiskFull\n3200000000 wrote")
+        .replace("3500000000 final - sops:f - first,key", FOREIGN);
+    assert_eq!(judge(&Evidence { log: lines(&full), ..sound() }), [], "there was no room for a copy");
     let outage = "1600000000 over a - - 0\n1610000000 outage - - - x\n";
     let text = LOG.replace("1600000000 over a - - 0\n", outage);
     let text = ["17", "18", "19", "20", "21", "22", "23", "24", "30", "31", "32", "33", "34", "35"]

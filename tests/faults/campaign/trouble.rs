@@ -160,9 +160,13 @@ impl Hand<'_> {
     /// Somebody who knows nothing of `locked` writes into a file.
     fn corrupts(&mut self) -> bool {
         use std::os::unix::fs::FileExt as _;
-        let (path, _) = FILES[self.random.below(FILES.len())];
+        let (path, resource) = FILES[self.random.below(FILES.len())];
         let file = std::fs::File::options().write(true).open(self.arena.world.work().join(path)).expect("a file");
         let is_long = file.metadata().expect("size").len() > 100;
-        is_long && file.write_all_at(b"XXXXXX", 24).is_ok()
+        let is_done = is_long && file.write_all_at(b"XXXXXX", 24).is_ok();
+        if is_done {
+            self.arena.say("foreign", "-", resource, "-");
+        }
+        is_done
     }
 }

@@ -60,13 +60,13 @@ fn idle(evidence: &Evidence, lives: &[Life]) -> Vec<String> {
                 alive += 1;
                 next = Some(*life);
             }
-            if next.is_some() || waiting.is_empty() {
-                if let Some(since) = since.take() {
-                    let span = line.ns.saturating_sub(since).saturating_sub(outages(evidence, since, line.ns));
-                    let lifeless = lifeless(evidence, lives, &is_ours, before, next);
-                    if span > evidence.bounds.idle.as_nanos() * (1 + lifeless as u128) {
-                        found.push(format!("{name} lay idle for {} ms until {who} {}", span / 1_000_000, line.word));
-                    }
+            if (next.is_some() || waiting.is_empty())
+                && let Some(since) = since.take()
+            {
+                let span = line.ns.saturating_sub(since).saturating_sub(outages(evidence, since, line.ns));
+                let lifeless = lifeless(evidence, lives, &is_ours, before, next);
+                if span > evidence.bounds.idle.as_nanos() * (1 + lifeless as u128) {
+                    found.push(format!("{name} lay idle for {} ms until {who} {}", span / 1_000_000, line.word));
                 }
             }
             if let Some(ended) = ends.get(&place) {
