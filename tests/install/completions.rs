@@ -19,7 +19,7 @@ const CASES: [(&str, &[&str]); 10] = [
     ("locked release --as fai", &["failed"]),
     ("locked --renew-d", &["--renew-deadline"]),
     ("locked config show gh.fo", &["gh.follow"]),
-    ("locked run faket", &["faketool"]),
+    ("locked run faketo", &["faketool"]),
 ];
 
 /// These tests are about what is offered, on however busy a machine.
