@@ -54,7 +54,13 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
     }
     let sources = sources.iter().map(|source| match self::place(source) {
         // What another host sends, nobody here sees.
-        Some((_, path)) if is_local => elsewhere(&path),
+        Some((_, path)) if is_local => {
+            let mut path = elsewhere(&path);
+            if around.name() == "rsync" && source.as_encoded_bytes().ends_with(b"/") {
+                path.push(".");
+            }
+            path
+        }
         Some((_, path)) => path,
         // rsync copies what is in `DIR/`, cp what is in `DIR/.`.
         None if is_local && around.name() == "rsync" && source.as_encoded_bytes().ends_with(b"/") => {
