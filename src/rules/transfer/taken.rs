@@ -73,6 +73,14 @@ pub(super) fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<
 
 /// What is kept by filters that say so.
 fn kept(line: &Line<'_>) -> Vec<Pattern> {
+    let is_risk = |filter: &OsStr| {
+        ["!", "clear", "R", "risk", "+", "include", ".", ":", "merge", "dir-merge"]
+            .iter()
+            .any(|sign| begins(filter, sign))
+    };
+    if line.is_given("-F") || line.values("-f|--filter").any(is_risk) {
+        return Vec::new();
+    }
     let protecting = |filter: &OsStr| PROTECTS.iter().find(|sign| begins(filter, sign)).copied();
     let named =
         line.values("-f|--filter").filter_map(|filter| Some(tail(filter, protecting(filter)?.len()).into_owned()));
