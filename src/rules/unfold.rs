@@ -75,6 +75,7 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         Inner::Commands(super::find::started(&step))
     } else {
         let started = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book));
+        let started = started.or_else(|| self::shells::taken_in(&step));
         started.unwrap_or_else(|| self::shells::called(&step))
     };
     let (beside, inner) = match inner {
