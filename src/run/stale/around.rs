@@ -4,6 +4,7 @@
 mod fetched;
 mod forgotten;
 mod gone;
+mod index;
 mod lies;
 mod reference;
 mod theirs;
@@ -193,6 +194,9 @@ impl<'a> Around<'a> {
         };
         if let Some(found) = self.in_refs(repository, seen, receipt)? {
             return Ok(found);
+        }
+        if let Some(way) = self.in_an_index(repository, seen, receipt, place.as_deref())? {
+            return Ok(Whereabouts::Ahead(way));
         }
         match place {
             Some(place) => self.at_its_writer(receipt, repository, &place, moved_on, seen),
