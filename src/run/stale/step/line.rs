@@ -1,6 +1,7 @@
 //! A way as a line that can be pasted.
 #![forbid(unsafe_code)]
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::lineage::Way;
@@ -12,7 +13,8 @@ use super::quoted;
 /// itself.
 pub(super) fn aside(git: &str, target: &Target, shown: &str) -> String {
     let name = target.path.file_name().filter(|_| target.repository.is_some());
-    let name = name.map(|name| super::path(&Path::new(name).with_added_extension("plain")));
+    let plain = |name: &OsStr| [name, OsStr::new(".plain")].into_iter().collect::<OsString>();
+    let name = name.map(|name| super::path(Path::new(&plain(name))));
     name.map_or_else(|| format!("{shown}.plain"), |name| format!("\"$({git} rev-parse --absolute-git-dir)\"/{name}"))
 }
 
