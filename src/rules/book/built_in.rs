@@ -15,7 +15,7 @@ pub(super) fn rules() -> &'static BTreeSet<&'static str> {
     NAMES.get_or_init(|| DIVISIONS.iter().flat_map(|division| of(division.text)).collect())
 }
 
-/// Whether this regular expression stands in the tables as it is.
+/// Whether this regular expression stands in the tables as it is: settings that were printed and changed have many of them.
 pub(super) fn has_expression(text: &str) -> bool {
     static WRITTEN: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
     let of = |text: &'static str| {
