@@ -360,7 +360,8 @@ fn runs_on(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// The lease stays with its session while the file is plaintext.
-fn open_edit(place: &str, max_hold: Duration) -> Ending {
+#[must_use]
+pub fn open_edit(place: &str, max_hold: Duration) -> Ending {
     Ending::Keep { reason: format!("{place}{OPEN_EDIT}"), keep_for: max_hold, takeable: false }
 }
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adopting;
+mod back;
 mod beside;
 mod clones;
 mod fetches;

@@ -132,6 +132,11 @@ fn a_machine_is_the_same_after_a_reboot_and_a_copy_of_its_directory_is_another_o
     std::fs::copy(one.path().join("machine"), other.path().join("machine")).expect("copied");
     assert!(!is_same_machine(&before, &other.host_id(&Boot("first"))));
     assert_eq!(mode(&one.path().join("machine")), 0o600);
+    // Two machines made from one image: each knows its own boots alone, and those before the image.
+    assert!(one.has_seen(&before) && one.has_seen(&after) && !other.has_seen(&before));
+    let elsewhere = [&after[..16], "ffffffffffffffff"].concat();
+    assert!(is_same_machine(&after, &elsewhere) && !one.has_seen(&elsewhere) && !one.has_seen(""));
+    assert_eq!(mode(&one.path().join("boots")), 0o600);
     // Names of another make tell nothing.
     for (one, other) in [("", ""), ("this-boot", "this-boot"), (&before[..16], &after[..16])] {
         assert!(!is_same_machine(one, other), "{one}");

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::bared::{LARGEST, Source, read, small};
 use super::change::{Change, Commit, Kind};
-use super::demand::may_be_sops;
+use super::demand::{is_example, may_be_sops};
 use super::door::Door;
 use super::finding::{Finding, Wrong};
 use super::reading::SMALLEST;
@@ -15,13 +15,15 @@ use crate::terms::percent_encode;
 
 /// The files that these commits bring and that are what a SOPS file beside them holds, in the open: a copy of an open edit, while
 /// what it was made from is unchanged in git. By all SOPS files of the last commits, and of what was there before. Files of
-/// other stages have the same names, so nearly all must be as long, and one value alone says nothing.
+/// other stages have the same names, so nearly all must be as long, and a few short values say nothing; nor does what calls
+/// itself an example.
 pub(super) fn copied(door: &Door, history: &[Commit]) -> Result<Vec<Finding>, GitError> {
     let mut known: HashSet<&str> = HashSet::new();
     let mut came: Vec<(&Commit, usize)> = Vec::new();
     for commit in history {
         known.extend(commit.changes.iter().flat_map(|change| change.before.iter().map(String::as_str)));
-        let is_new = |change: &Change| change.kind == Kind::File && !known.contains(&*change.blob);
+        let is_new =
+            |change: &Change| change.kind == Kind::File && !known.contains(&*change.blob) && !is_example(&change.path);
         came.extend((0..commit.changes.len()).filter(|at| is_new(&commit.changes[*at])).map(|at| (commit, at)));
     }
     let changes: Vec<(usize, &Change)> = came.iter().map(|(commit, at)| &commit.changes[*at]).enumerate().collect();

@@ -19,6 +19,9 @@ pub(super) struct Rules {
 /// The name of a configuration.
 pub(super) const CONFIG: &[u8] = b".sops.yaml";
 
+/// What an example calls itself, as a word of its name.
+const EXAMPLES: [&str; 6] = ["example", "examples", "sample", "template", "tmpl", "dist"];
+
 /// Lie beside secrets and are none, whatever a rule for their directory says.
 const BESIDE: &[&[u8]] = &[b".md", b".example", b".sample", b".template", b".tmpl", b".dist"];
 
@@ -35,6 +38,13 @@ const OTHERS: &[&str] = &[
 pub(super) fn directories(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let cuts = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     cuts.map(|at| &path[..at]).chain([&path[..0]])
+}
+
+/// Whether a file calls itself an example for others, which has the names of a secrets file and other values
+/// (`db.example.yaml`, `env-sample`).
+pub(super) fn is_example(path: &[u8]) -> bool {
+    let words = base(path).split(|byte| !byte.is_ascii_alphanumeric());
+    words.into_iter().any(|word| EXAMPLES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes())))
 }
 
 /// Whether a file of this name is judged by its content as well. One that is not must be named to be SOPS.
@@ -99,6 +109,21 @@ mod tests {
             (directory.as_bytes().to_vec(), Rc::new(rules))
         };
         Rules { sets: sets.iter().map(set).collect() }
+    }
+
+    #[test]
+    fn an_example_says_so_in_a_word_of_its_name() {
+        for (path, is) in [
+            ("docs/db.example.yaml", true),
+            ("env-sample", true),
+            ("a/.env.EXAMPLE", true),
+            ("values_template.json", true),
+            ("example/db.yaml", false),
+            ("counterexample.yaml", false),
+            ("db.yaml", false),
+        ] {
+            assert_eq!(is_example(path.as_bytes()), is, "{path}");
+        }
     }
 
     #[test]

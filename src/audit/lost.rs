@@ -6,14 +6,16 @@
 //! | how it came to stand there | then |
 //! |---|---|
 //! | in a merge, made from the version of one side | none: who commits a merge has both sides before him |
-//! | its commit was written before the replaced version was, and its own line was there by then | none: git has made that commit anew there (a rebase, a cherry-pick), and has stopped and asked where both met |
-//! | otherwise (a squash, a file taken out of another branch, a copy, a stale write past every hook), and the last version of the history has all that the replaced one had brought | none: somebody has put it in again |
+//! | a receipt that begins the chain anew (`--accept-stale adopt`) was given later to it, or to what was made from it | none: a person has decided so |
+//! | otherwise (a rebase, a squash, a file taken out of another branch, a copy, a stale write past every hook), and it, or some version of the history after it, has all that the replaced one had brought | none: somebody has put it in again; what becomes of that later is a write like any other |
 //! | otherwise | a loss |
 //!
 //! What the replaced version had brought is what it differs in from the version that both were made from: names, values and
 //! recipients. sops keeps the ciphertext of a value that a command does not touch, so two versions under one data key can be
 //! compared without a key. Where a file was encrypted anew, or a version cannot be read here, only names tell; what does not
-//! tell is a loss. A value that both sides have changed is the one of whoever wrote last.
+//! tell is a loss. A value that both sides have changed is the one of whoever wrote last. That a commit is older than what it
+//! replaces tells nothing: git asks in a rebase where both meet, and in `rebase -X theirs`, an amended checkout or a commit that
+//! takes over another one's message and date it does not.
 #![forbid(unsafe_code)]
 
 mod line;
@@ -49,7 +51,7 @@ pub fn lost(door: &Door, history: &[Commit], wanted: &[Wanted], chains: &Chains)
     let line = Line::of(history);
     let mut found = Vec::new();
     for suspect in wanted.iter().filter_map(|wanted| Suspect::of(wanted, chains.get(&wanted.path)?)) {
-        if suspect.was_made_anew(&line) {
+        if suspect.is_decided() {
             continue;
         }
         if let Some(lost) = suspect.lost(door, &line)? {
@@ -77,46 +79,41 @@ impl<'a> Suspect<'a> {
         self.wanted.finding(Wrong::Stale { token: self.own.token, replaced, lost })
     }
 
-    /// Its commit is older than what it replaces, and its own line had parted from that by then.
-    fn was_made_anew(&self, line: &Line<'_>) -> bool {
-        let commit = self.wanted.commit.as_ref().and_then(|(commit, _)| line.commits.get(&**commit));
-        // Commits know seconds, receipts milliseconds.
-        let Some(written) = commit.map(|commit| commit.written.saturating_mul(1000).saturating_add(999)) else {
-            return false;
-        };
-        let own = seen_by(&self.own.new, self.chain);
-        self.replaced.iter().all(|replaced| {
-            let other = seen_by(&replaced.new, self.chain);
-            let parted = |it: &&Written| own.contains(it.new.as_str()) && !other.contains(it.new.as_str());
-            written < replaced.at && self.chain.iter().filter(parted).any(|it| it.at <= written)
-        })
+    /// Somebody has had it, or what was made from it, before him, and has begun the chain anew with that.
+    fn is_decided(&self) -> bool {
+        let last = self.replaced.iter().map(|replaced| replaced.token).chain([self.own.token]).max();
+        let anew = self.chain.iter().filter(|it| it.base.is_none() && Some(it.token) > last);
+        anew.into_iter().any(|it| seen_by(&it.new, self.chain).contains(&*self.own.new))
     }
 
     fn lost(&self, door: &Door, line: &Line<'_>) -> Result<Option<Lost>, GitError> {
         let Some((commit, _)) = &self.wanted.commit else { return Ok(Some(Lost(None))) };
         for tip in line.tips_of(commit) {
-            let last = match last(door, tip, &self.wanted.path)? {
-                Some(last) => last,
-                // It was removed, or has another name now: as it was at last.
-                None => door.line_of(tip, &self.wanted.path)?.into_iter().next().unwrap_or_default(),
+            let mut since = line.since(commit, tip, &self.wanted.path);
+            since.extend(last(door, tip, &self.wanted.path)?);
+            let versions = Versions::read(door, tip, &self.wanted.path, self.chain, &since)?;
+            let lost = |replaced: &&Written| {
+                let lacks: Option<Vec<Lost>> =
+                    since.iter().map(|blob| self.lost_of(&versions, blob, replaced)).collect();
+                lacks.map(|lacks| lacks.into_iter().next_back().unwrap_or(Lost(None)))
             };
-            let versions = Versions::read(door, tip, &self.wanted.path, self.chain, &last)?;
-            if let Some(lost) = self.replaced.iter().find_map(|replaced| self.lost_of(&versions, replaced)) {
+            if let Some(lost) = self.replaced.iter().copied().find_map(|replaced| lost(&replaced)) {
                 return Ok(Some(lost));
             }
         }
         Ok(None)
     }
 
-    /// What the last version lacks of what the replaced one had brought.
-    fn lost_of(&self, versions: &Versions, replaced: &Written) -> Option<Lost> {
+    /// What this version lacks of what the replaced one had brought.
+    fn lost_of(&self, versions: &Versions, blob: &str, replaced: &Written) -> Option<Lost> {
         let base = parting(&self.own.new, &replaced.new, self.chain).and_then(|base| versions.of(base));
-        let (Some((last, digest)), Some(base), Some(newer)) = (&versions.last, base, versions.of(&replaced.new)) else {
+        let (Some((now, digest)), Some(base), Some(newer)) = (versions.at(blob), base, versions.of(&replaced.new))
+        else {
             return Some(Lost(None));
         };
         let written = self.chain.iter().filter(|it| it.new == digest.as_str()).map(|it| it.token).max();
         let is_later = written.is_some_and(|token| token > replaced.token);
-        canary::lacking(last, base, newer, is_later).map(|names| Lost(Some(names)))
+        canary::lacking(now, base, newer, is_later).map(|names| Lost(Some(names)))
     }
 }
 

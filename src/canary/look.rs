@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Verdict> {
     if !std::fs::metadata(path).map_err(unverified)?.is_file() {
         return Err(Verdict::Unverified("it is not a regular file".into()));
     }
-    let file = std::fs::File::open(path).map_err(unverified)?;
+    let file = crate::platform::regular(path).map_err(unverified)?;
     let mut content = Vec::new();
     file.take(SIZE_CAP + 1).read_to_end(&mut content).map_err(unverified)?;
     match content.len() as u64 > SIZE_CAP {

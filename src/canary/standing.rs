@@ -29,8 +29,11 @@ pub fn is_merged(before: &Document, now: &Document) -> bool {
 pub fn lacking(now: &Document, base: &Document, newer: &Document, is_later: bool) -> Option<Names> {
     let [now_for, base_for, newer_for] = [now, base, newer].map(recipients::named);
     let is_for_as_before = newer_for != base_for && now_for == base_for;
-    let mut lacking = now.keys.lacking(&base.keys, &newer.keys, is_later);
-    lacking.extend(is_for_as_before.then(|| "its recipients".to_owned()));
+    // First: where the data key is another one with them, every value is another one as well, and that says less.
+    let added = newer_for.difference(&base_for).map(|recipient| format!("recipient {recipient}"));
+    let removed = base_for.difference(&newer_for).map(|recipient| format!("the removal of recipient {recipient}"));
+    let mut lacking: Vec<String> = if is_for_as_before { added.chain(removed).collect() } else { Vec::new() };
+    lacking.extend(now.keys.lacking(&base.keys, &newer.keys, is_later));
     let count = lacking.len();
     (count > 0).then(|| Names::new(lacking, count))
 }
@@ -45,6 +48,23 @@ mod tests {
             "sops_age__list_0__map_recipient=age1x\nsops_lastmodified={made}\nsops_mac={mac}\nsops_version=3.11.0\n"
         );
         native(format!("{values}{meta}").as_bytes()).expect("whole")
+    }
+
+    #[test]
+    fn a_recipient_that_is_lost_is_named_before_all_values() {
+        let with = |text: &str, more: &str| {
+            let meta = "sops_lastmodified=1\nsops_mac=M\nsops_version=3.11.0\n";
+            let own = "sops_age__list_0__map_recipient=age1x\n";
+            native(format!("{text}{own}{more}{meta}").as_bytes()).expect("whole")
+        };
+        let value = |data: &str| format!("K0=ENC[AES256_GCM,data:{data},type:str]\n");
+        let other = "sops_age__list_1__map_recipient=age1y\n";
+        let (base, newer) = (with(&value("a"), ""), with(&value("b"), other));
+        let lacks = |now: &Document, base: &Document, newer: &Document| {
+            lacking(now, base, newer, false).expect("something is lost").to_string()
+        };
+        assert_eq!(lacks(&base, &base, &newer), "recipient age1y, K0");
+        assert_eq!(lacks(&newer, &newer, &base), "the removal of recipient age1y, K0");
     }
 
     #[test]

@@ -155,6 +155,7 @@ fn answer(verb: &AuditVerb, audited: &Audited, not_asked: Option<&str>) -> Exit 
         plural(findings.len())
     )];
     lines.extend(findings.iter().map(line));
+    lines.extend(findings::ends_losses(findings));
     content_only.iter().for_each(|note| report::say(note));
     after(print(&lines.join("\n")), status)
 }

@@ -89,8 +89,16 @@ fn step(
     work: Work,
 ) -> (String, String) {
     let after = || "yes, after the next step".to_owned();
+    if let Wrong::Stale { .. } = wrong
+        && commit.is_some()
+    {
+        let retry = "yes, once what is lost is put in again; if it is to stay so, after the next step";
+        return (retry.to_owned(), format!("locked --accept-stale adopt {path}"));
+    }
     if let Some(commit) = commit.filter(|_| !matches!(wrong, Wrong::Unlocked | Wrong::Unheld(_) | Wrong::Unseen)) {
-        return ("no, not with this commit".to_owned(), format!("git show {} -- {path}", short(commit)));
+        let example = "; what is an example says so in its name (example, sample, template)";
+        let end = if matches!(wrong, Wrong::Bared(_)) { example } else { "" };
+        return (format!("no, not with this commit{end}"), format!("git show {} -- {path}", short(commit)));
     }
     match wrong {
         // The working tree has gone on: only what is staged is wrong.
@@ -186,6 +194,16 @@ fn short(commit: &str) -> &str {
 pub(super) fn line(finding: &Finding) -> String {
     let commit = finding.commit.as_deref().map_or("", short);
     format!("{commit:12}  {}: {}", finding.shown(), finding.wrong)
+}
+
+/// What ends losses that were told of, behind all of them; none where there is none.
+pub(super) fn ends_losses(findings: &[Finding]) -> Option<String> {
+    let lost = findings.iter().filter(|finding| matches!(finding.wrong, Wrong::Stale { .. }));
+    let paths: std::collections::BTreeSet<String> = lost.map(|finding| typed(&finding.path, "")).collect();
+    let named: Vec<String> = paths.into_iter().take(NAMED).collect();
+    (!named.is_empty()).then(|| {
+        format!("put in again what is lost, or, if it is to stay so: locked --accept-stale adopt {}", named.join(" "))
+    })
 }
 
 /// The same for programs.

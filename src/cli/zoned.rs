@@ -79,7 +79,9 @@ pub(super) fn entered<'a>(
         let inside = path_from(&change.path);
         for zone in zones.iter().filter(|zone| zone.has_path(&root.join(&inside), Some(&inside))) {
             let fits = zone.content.is_empty()
-                || door.any_content(change, |content| zone.has_content(content)).map_err(|error| no_git(&error))?;
+                || door
+                    .any_content(change, |content| zone.has_content(content, &|| false))
+                    .map_err(|error| no_git(&error))?;
             entered.extend(fits.then_some(Entered { zone, change, commit }));
         }
     }

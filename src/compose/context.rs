@@ -49,7 +49,7 @@ fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 fn json(file: &Path) -> Result<Option<Value>, ()> {
-    match std::fs::read(file) {
+    match crate::platform::regular_text(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(drop),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(_) => Err(()),

@@ -138,7 +138,7 @@ fn read(file: &Path, sight: Sight) -> Result<Option<String>, String> {
         return Err("is a pipe or a device, which only the program itself may read".to_owned());
     }
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).and_then(|opened| opened.take(SIZE_CAP + 1).read_to_end(&mut bytes));
+    let opened = crate::platform::regular(file).and_then(|opened| opened.take(SIZE_CAP + 1).read_to_end(&mut bytes));
     opened.map_err(|error| format!("cannot be read ({})", error.kind()))?;
     if bytes.len() as u64 > SIZE_CAP {
         return Err(format!("is larger than {} MiB", SIZE_CAP >> 20));

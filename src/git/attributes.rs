@@ -23,7 +23,8 @@ impl Repository {
         let config = config.or_else(|| Some(home.as_ref()?.join(".config")));
         places.extend(config.as_ref().map(|config| config.join("git/attributes")));
         let converts = |text: &[u8]| CONVERTING.iter().any(|word| text.windows(word.len()).any(|part| part == *word));
-        let in_attributes = places.iter().any(|place| std::fs::read(place).is_ok_and(|text| converts(&text)));
+        let in_attributes =
+            places.iter().any(|place| crate::platform::regular_text(place).is_ok_and(|text| converts(&text)));
         in_attributes || self.names_attributes(home, config, env)
     }
 
@@ -40,6 +41,6 @@ impl Repository {
             .chain(of_user)
             .chain([system])
             .flatten()
-            .any(|file| std::fs::read(file).is_ok_and(|text| names(&text)))
+            .any(|file| crate::platform::regular_text(&file).is_ok_and(|text| names(&text)))
     }
 }

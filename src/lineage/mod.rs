@@ -41,10 +41,7 @@ pub enum Base<'a> {
     /// The file at hand holds it.
     File,
     /// It was read earlier, and its plaintext is what will be encrypted. The file may hold another one by now.
-    Read {
-        /// What the file at hand had held before that, and held no more when it was read.
-        before: &'a [Digest],
-    },
+    Read,
     /// The file at hand was made from it, past us.
     Under,
     /// Another file holds it, or what was made from it, and will be put over the file at hand.
@@ -118,6 +115,11 @@ pub enum Way {
     Checkout(String),
     /// Taking the file out of HEAD, past a sparse checkout.
     PastSparse,
+    /// Taking the file out of the index, where it is staged.
+    FromIndex {
+        /// What lies here is plaintext, which is put aside first.
+        aside: bool,
+    },
     /// Fetching and merging what the branch follows, or this branch of this remote.
     Pull {
         /// Remote and branch, where the upstream is not what has it.
@@ -228,7 +230,7 @@ pub enum Verdict<'a> {
 /// Judges. The world is asked only where the chain alone does not say it.
 pub fn judge<'a>(case: &Case<'a>, world: &mut dyn World) -> Verdict<'a> {
     let Some(newer) = newer(case) else {
-        let known = !matches!(case.base, Base::Read { .. }) && world.came_by_git();
+        let known = case.base != Base::Read && world.came_by_git();
         return if known { Verdict::Go(Vec::new()) } else { Verdict::Unknown };
     };
     let mut settled: BTreeSet<&Digest> = case.version.into_iter().collect();
@@ -295,13 +297,10 @@ fn of_one(
     world: &mut dyn World,
 ) -> One {
     let is_here = receipt.host == case.host && receipt.worktree.as_deref() == case.worktree;
-    let (is_read, went_before) = match case.base {
-        Base::Read { before } => (true, is_here && before.contains(&receipt.new)),
-        _ => (false, false),
-    };
+    let is_read = case.base == Base::Read;
     // Another branch was checked out, or a commit was reverted: what was read is what belongs here, and git has the other one.
     let is_kept = is_read && is_here && world.is_at_head();
-    if is_read && is_here && !is_kept && !went_before {
+    if is_read && is_here && !is_kept {
         // It was written into this very file since: what the file holds now has come after it.
         return One::Lost(Way::ReadAgain);
     }
@@ -320,8 +319,9 @@ fn of_one(
         Whereabouts::Behind => One::Contained,
         Whereabouts::Ahead(way) => One::Lost(way),
         Whereabouts::Elsewhere(branch) => One::Diverged { branch, seen: true },
-        // Nobody but this very file has had it, and it may lie below the plaintext.
-        Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_kept && !went_before => One::Lost(Way::ReadAgain),
+        // Nobody but this very file has had it, and it may lie below the plaintext: what was not there when it was read may have
+        // come back since (a stash that was taken out again, a copy).
+        Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_kept => One::Lost(Way::ReadAgain),
         // Nobody else has it: it would be gone with the file at hand.
         Whereabouts::Nowhere | Whereabouts::OutOfSight { .. } if is_lost_here() => One::Lost(Way::ReadAgain),
         Whereabouts::Nowhere => One::Discarded,

@@ -237,11 +237,7 @@ fn plaintext_that_was_read_earlier_is_stale_as_soon_as_the_file_has_gone_on() {
     for (chain, version, places, expected) in table {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
         let mut world = Told { by_git: true, places, ..Told::default() };
-        assert_eq!(
-            verdict(chain, version, Base::Read { before: &[] }, &mut world, 0),
-            expected,
-            "{chain:?} at {version}"
-        );
+        assert_eq!(verdict(chain, version, Base::Read, &mut world, 0), expected, "{chain:?} at {version}");
     }
 }
 
@@ -260,37 +256,8 @@ fn what_was_read_and_belongs_here_is_no_older_than_what_git_keeps_elsewhere() {
     for (places, expected) in table {
         let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
         let mut world = Told { at_head: true, places, ..Told::default() };
-        assert_eq!(verdict("->a@main a>b@main", "a", Base::Read { before: &[] }, &mut world, 0), expected);
+        assert_eq!(verdict("->a@main a>b@main", "a", Base::Read, &mut world, 0), expected);
     }
-}
-
-#[test]
-fn what_had_gone_from_the_file_before_it_was_read_does_not_lie_below_the_plaintext() {
-    type Places = &'static [(&'static str, fn() -> Whereabouts)];
-    // The newer one was written into this very file, and that went back before the reading.
-    let table: [(bool, Places, &str); 8] = [
-        (true, &[("b", nowhere)], "go discarded b"),
-        (false, &[("b", nowhere)], "go discarded b"),
-        (true, &[("b", || unseen(true))], "stale b"),
-        (true, &[("b", || unseen(false))], "go diverged b"),
-        (false, &[("b", elsewhere)], "go diverged b"),
-        (false, &[("b", ahead)], "stale b"),
-        (true, &[("b", || Whereabouts::Behind)], "go"),
-        // HEAD has it, and the file has had something older for a while.
-        (false, &[("b", || Whereabouts::Behind)], "read again b"),
-    ];
-    for (at_head, places, expected) in table {
-        let places = places.iter().map(|(name, place)| (Digest::of(name.as_bytes()), place())).collect();
-        let mut world = Told { at_head, places, ..Told::default() };
-        let before = [Digest::of(b"b")];
-        let base = Base::Read { before: &before };
-        assert_eq!(verdict("->a@main a>b@main", "a", base, &mut world, 0), expected, "{at_head}");
-    }
-    // Of another place that says nothing.
-    let mut world = Told { places: [(Digest::of(b"b"), Whereabouts::Behind)].into(), ..Told::default() };
-    let before = [Digest::of(b"b")];
-    let base = Base::Read { before: &before };
-    assert_eq!(verdict("->a@main a>b@main~", "a", base, &mut world, 0), "read again b");
 }
 
 #[test]

@@ -97,9 +97,7 @@ pub fn is_secret_target(path: &Path, cwd: &Path, config: Option<&Path>) -> bool 
 /// Whether the file is SOPS now, by its content.
 #[must_use]
 pub fn holds_sops(path: &Path) -> bool {
-    // A pipe would block the reader.
-    std::fs::metadata(path).is_ok_and(|found| found.is_file())
-        && std::fs::read(path).is_ok_and(|content| sniff::is_sops(&content))
+    crate::platform::regular_text(path).is_ok_and(|content| sniff::is_sops(&content))
 }
 
 fn is_named_by_a_rule(path: &Path, cwd: &Path, config: Option<&Path>) -> bool {
@@ -127,7 +125,8 @@ pub fn creation_rule_for(
     config: Option<&Path>,
 ) -> Result<Option<CreationRule>, CreationError> {
     let Some(config) = config.map(|config| cleaned(&cwd.join(config))).or_else(|| find(cwd)) else { return Ok(None) };
-    let text = std::fs::read(&config).map_err(|source| CreationError::Unreadable { path: config.clone(), source })?;
+    let text = crate::platform::regular_text(&config)
+        .map_err(|source| CreationError::Unreadable { path: config.clone(), source })?;
     let below = config.parent().and_then(|directory| path.strip_prefix(directory).ok()).unwrap_or(path);
     let below = below.to_string_lossy().into_owned();
     Ok(CreationRules::parse(&text, &config)?.rule_for(&below)?.cloned())

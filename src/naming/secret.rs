@@ -26,7 +26,7 @@ impl SecretNames {
     /// By the `.sops.yaml` in this directory, if there is one. What is not understood names nothing.
     #[must_use]
     pub fn of(directory: &Path) -> Self {
-        Self::by(directory, &std::fs::read(directory.join(CONFIG)).unwrap_or_default())
+        Self::by(directory, &crate::platform::regular_text(&directory.join(CONFIG)).unwrap_or_default())
     }
 
     fn by(directory: &Path, text: &[u8]) -> Self {

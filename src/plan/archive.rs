@@ -28,9 +28,7 @@ pub(super) fn members(archive: &Path, is_late: &dyn Fn() -> bool, found: &mut dy
 }
 
 fn look(archive: &Path, is_late: &dyn Fn() -> bool, found: &mut dyn FnMut(&Path) -> bool) -> Option<Looked> {
-    // A pipe would block the reader.
-    let is_file = std::fs::metadata(archive).ok()?.is_file();
-    let mut file = File::open(archive).ok().filter(|_| is_file)?;
+    let mut file = crate::platform::regular(archive).ok()?;
     let mut head = [0; 4];
     let length = file.read(&mut head).ok()?;
     file.rewind().ok()?;

@@ -38,7 +38,7 @@ pub(super) fn of(path: &Path) -> Content {
         _ => {}
     }
     let mut text = Vec::new();
-    match std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)) {
+    match crate::platform::regular(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)) {
         Ok(length) => Content::Text { whole: length as u64 <= LONGEST, text },
         Err(_) => Content::Unseen,
     }

@@ -18,6 +18,8 @@ pub(super) struct Files {
     pub(super) passed_over: Option<String>,
     /// A directory that is taken whole has more in it than was looked at.
     pub(super) unfinished: bool,
+    /// What an archive has nobody could see, and it is unpacked where SOPS files lie.
+    pub(super) unseen: bool,
 }
 
 /// Finds them.
@@ -30,7 +32,12 @@ pub(super) fn files(
     let mut files = Vec::new();
     let mut passed_over = None;
     let (mut within, unfinished) = within(&class.trees, world);
-    within.extend(class.unpacked.iter().flat_map(|it| unpacked(it, world)));
+    let mut unseen = false;
+    for it in &class.unpacked {
+        let (over, looked) = unpacked(it, world);
+        within.extend(over);
+        unseen |= looked == Looked::Unfinished && lies_over_sops(it, world);
+    }
     for write in class.writes.iter().chain(&within) {
         let once = match stands(write, cwd, world) {
             Stands::Apart => {
@@ -53,12 +60,20 @@ pub(super) fn files(
         let target = namer.name(&write.path)?;
         files.push(PlannedFile { write: write.clone(), target, once });
     }
-    Ok(Files { files, passed_over, unfinished })
+    Ok(Files { files, passed_over, unfinished, unseen })
 }
 
-/// The SOPS files over which an archive is unpacked. One that cannot be looked at holds none: most are no business of
-/// anybody's.
-fn unpacked(it: &Unpacked, world: &World<'_>) -> Vec<Write> {
+/// Whether there are SOPS files where an archive is unpacked of which nobody knows what it has.
+fn lies_over_sops(it: &Unpacked, world: &World<'_>) -> bool {
+    let look = Look { follow: false, skip: &|relative| relative == Path::new(".git"), is_late: &world.is_late };
+    let mut is_one = |path: &Path, _: &Path| {
+        std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST) && naming::holds_sops(path)
+    };
+    it.place.is_dir() && below(&it.place, &look, &mut is_one) == Looked::Found
+}
+
+/// The SOPS files over which an archive is unpacked, and whether all of it could be looked at.
+fn unpacked(it: &Unpacked, world: &World<'_>) -> (Vec<Write>, Looked) {
     let mut writes = Vec::new();
     let mut take = |member: &Path| {
         let over = it.lands(member).filter(|path| {
@@ -75,10 +90,12 @@ fn unpacked(it: &Unpacked, world: &World<'_>) -> Vec<Write> {
         }));
         false
     };
-    if let Some(archive) = &it.archive {
-        let _unfinished = archive::members(archive, &world.is_late, &mut take);
-    }
-    writes
+    let Some(archive) = &it.archive else { return (writes, Looked::Unfinished) };
+    let mut other = archive.clone().into_os_string();
+    other.push(it.ending);
+    let archive = if archive.is_file() { archive.as_path() } else { Path::new(&other) };
+    let looked = archive::members(archive, &world.is_late, &mut take);
+    (writes, looked)
 }
 
 /// So many words are looked at.

@@ -121,7 +121,7 @@ pub fn draw(
     world: &World<'_>,
     namer: &mut Namer<'_>,
 ) -> Result<Plan, NamingError> {
-    let Files { mut files, mut passed_over, unfinished } = files(&class, cwd, world, namer)?;
+    let Files { mut files, mut passed_over, unfinished, unseen: unpacked } = files(&class, cwd, world, namer)?;
     let mut resources: Vec<Resource> = files.iter().flat_map(|file| file.target.resources().cloned()).collect();
     let written: Vec<_> = files.iter().map(|file| file.target.path.clone()).collect();
     let claimed = claims::claimed(&class.claims, cwd, world, namer)?;
@@ -141,8 +141,10 @@ pub fn draw(
     let unfinished = unfinished.then(|| {
         "a directory that it takes away could not be looked through; SOPS files in it are not held".to_owned()
     });
-    let notes: Vec<String> =
-        class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(unfinished).chain(told).collect();
+    let unpacked = unpacked
+        .then(|| "what it unpacks could not be looked at, and SOPS files that it writes over are not held".to_owned());
+    let found = unfinished.into_iter().chain(unpacked).chain(told);
+    let notes: Vec<String> = class.notes.into_iter().chain(claimed.unknown).chain(unseen).chain(found).collect();
     let hand = Hand { cwd, book: world.book, env: world.env };
     for typed in by_hand {
         let resource = hand.resource(typed, namer)?;

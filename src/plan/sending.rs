@@ -13,7 +13,7 @@ use crate::rules::{Sending, Sent, put_whole};
 use crate::terms::percent_encode;
 
 /// Commands of sftp by which the file of their last word is written over there (sftp(1)).
-const PUTS: [&[u8]; 8] = [b"put", b"mput", b"reput", b"rename", b"rm", b"ln", b"symlink", b"copy"];
+const PUTS: [&[u8]; 9] = [b"put", b"mput", b"reput", b"rename", b"rm", b"ln", b"symlink", b"copy", b"cp"];
 
 /// How a rule stands to what is sent.
 pub(super) enum Counts {
@@ -59,7 +59,10 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
                 let is_it = path.is_file() && sending.is_about(place.as_os_str());
                 return is_it.then(|| format!("{} goes there", shown(path)));
             }
-            let skip = |relative: &Path| without.iter().any(|pattern| pattern.fits(relative));
+            let skip = |relative: &Path| {
+                let is_directory = || path.join(relative).is_dir();
+                without.iter().any(|pattern| pattern.leaves_out(relative, &is_directory))
+            };
             let look = Look { follow: *follow, skip: &skip, is_late: &world.is_late };
             let mut name = None;
             let mut is_it = |_: &Path, relative: &Path| {
@@ -124,7 +127,7 @@ fn puts(line: &[u8], sending: &Sending) -> bool {
     let command = first.iter().position(|byte| !b"-@".contains(byte)).map_or(first, |at| &first[at..]);
     let unquoted = |word: &[u8]| word.iter().copied().filter(|byte| !b"\"'\\".contains(byte)).collect::<Vec<u8>>();
     let is_it = |word: &[u8]| sending.is_about(OsStr::new(&*String::from_utf8_lossy(&unquoted(word))));
-    PUTS.contains(&command) && words.any(is_it)
+    PUTS.iter().any(|own| own.eq_ignore_ascii_case(command)) && words.any(is_it)
 }
 
 /// The name alone: a path may have a value in it.

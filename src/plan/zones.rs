@@ -8,12 +8,16 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::content::{self, Content};
 use super::{World, places};
 use crate::naming::{self, Place};
 use crate::rules::{Book, Classification, Deed, Policy, Zone, is_device, is_known};
 use crate::terms::percent_encode;
+
+/// For so long content is compared with what zones ask for, where the line itself is not looked at.
+const LONGEST_LOOK: Duration = Duration::from_millis(300);
 
 /// A zone that is entered, and how.
 pub(super) struct Entered<'b> {
@@ -43,7 +47,7 @@ pub(super) fn entered<'b>(class: &Classification, used: &[PathBuf], world: &Worl
         .iter()
         .filter_map(|zone| {
             let by_line = class.zones.get(&zone.name).map(|how| (*how).to_owned());
-            let with: Vec<&Touched<'_>> = files.iter().filter(|file| file.enters(zone)).collect();
+            let with: Vec<&Touched<'_>> = files.iter().filter(|file| file.enters(zone, &world.is_late)).collect();
             // A server goes on with a statement when the program that sent it is stopped.
             let sent = {
                 let told = told.get_or_init(|| content::told(&class.deeds, world));
@@ -80,10 +84,15 @@ pub fn entered_with<'b>(path: &Path, text: &[u8], book: &'b Book) -> Vec<&'b Zon
         return Vec::new();
     }
     let (letters, places) = (places::by_its_letters(path), places::of(path));
+    let began = Instant::now();
+    let is_late = || began.elapsed() > LONGEST_LOOK;
     let named = |zone: &Zone| {
         zone.has_path(&letters, None) || places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()))
     };
-    book.zones().iter().filter(|zone| !zone.content.is_empty() && zone.has_content(text) && named(zone)).collect()
+    book.zones()
+        .iter()
+        .filter(|zone| !zone.content.is_empty() && named(zone) && zone.has_content(text, &is_late))
+        .collect()
 }
 
 /// The terms of a line that enters these. What a zone asks for is as long as the line has it: only what else is held
@@ -112,11 +121,11 @@ struct Touched<'d> {
 }
 
 impl Touched<'_> {
-    fn enters(&self, zone: &Zone) -> bool {
+    fn enters(&self, zone: &Zone, is_late: &dyn Fn() -> bool) -> bool {
         let named = zone.has_path(&self.letters, None)
             || self.places.iter().any(|place| zone.has_path(&place.path, place.inside.as_deref()));
         let spared = zone.adds_only && (self.passes || is_device(&self.path));
-        named && !spared && (self.wrote || zone.reads) && self.fits(zone)
+        named && !spared && (self.wrote || zone.reads) && self.fits(zone, is_late)
     }
 
     fn how(&self) -> String {
@@ -125,24 +134,24 @@ impl Touched<'_> {
         if told { format!("with {}", percent_encode(name)) } else { "with a file".to_owned() }
     }
 
-    fn fits(&self, zone: &Zone) -> bool {
-        if zone.content.is_empty() || self.is_brought(zone) {
+    fn fits(&self, zone: &Zone, is_late: &dyn Fn() -> bool) -> bool {
+        if zone.content.is_empty() || self.is_brought(zone, is_late) {
             return true;
         }
         match self.content.get_or_init(|| if self.elsewhere { Content::Unseen } else { content::of(&self.path) }) {
             Content::Missing => false,
             Content::Unseen => true,
-            Content::Text { text, whole } => zone.has_content(text) || !whole,
+            Content::Text { text, whole } => zone.has_content(text, is_late) || !whole,
         }
     }
 
     /// Whether what is written there fits, as far as the line says what that is.
-    fn is_brought(&self, zone: &Zone) -> bool {
+    fn is_brought(&self, zone: &Zone, is_late: &dyn Fn() -> bool) -> bool {
         let fits = |source: &PathBuf| match content::of(source) {
-            Content::Text { text, .. } => zone.has_content(&text),
+            Content::Text { text, .. } => zone.has_content(&text, is_late),
             Content::Missing | Content::Unseen => false,
         };
-        let texts = |deed: &&Deed| deed.brings.iter().any(|text| zone.has_content(text));
+        let texts = |deed: &&Deed| deed.brings.iter().any(|text| zone.has_content(text, is_late));
         let sources = |deed: &&Deed| deed.sources.iter().take(MOST_SOURCES).any(fits);
         // Of more than anybody writes by hand, it is taken to fit.
         self.wrote && (self.by.len() > MOST_SOURCES || self.by.iter().any(|deed| texts(deed) || sources(deed)))

@@ -32,6 +32,11 @@ pub(crate) fn not_followed(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
 }
 
+/// Nothing is waited for: a pipe without a writer would hold an opener up.
+pub(crate) fn not_waited_for(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+}
+
 /// What is made is for its owner alone, whatever the umask is.
 pub(crate) fn owners_alone(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)

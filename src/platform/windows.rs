@@ -135,6 +135,11 @@ pub(crate) fn not_followed(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
+/// Nothing to say here: no name of a directory leads to what waits for another end.
+pub(crate) fn not_waited_for(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
 /// Nothing to say here: what is made has the rights of its directory, and the state directory is for its owner alone.
 pub(crate) fn owners_alone(options: &mut OpenOptions) -> &mut OpenOptions {
     options

@@ -81,7 +81,7 @@ pub(super) fn is_ours(path: &Path, ourselves: FileId) -> bool {
 /// taken for a stranger.
 fn first_page(place: &Path) -> Vec<u8> {
     let mut page = Vec::with_capacity(FIRST_PAGE);
-    let read = fs::File::open(place).and_then(|file| file.take(FIRST_PAGE as u64).read_to_end(&mut page));
+    let read = crate::platform::regular(place).and_then(|file| file.take(FIRST_PAGE as u64).read_to_end(&mut page));
     if read.is_ok() { page } else { Vec::new() }
 }
 

@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use self::tar::Tar;
+use super::argument::tail;
 use super::sent::{Pattern, Sent};
 use super::step::{STDIN, Step, is_known};
 
@@ -29,6 +30,10 @@ pub struct Unpacked {
     pub members: Vec<PathBuf>,
     /// Those that are left out.
     pub without: Vec<Pattern>,
+    /// All of them come to lie side by side, without their directories.
+    pub flat: bool,
+    /// What is added to the archive's name where there is no file of that.
+    pub ending: &'static str,
 }
 
 /// Any word may be taken for a file: what it is called is not shown.
@@ -45,7 +50,10 @@ impl Unpacked {
         let plain: PathBuf = member.components().filter(|part| matches!(part, Component::Normal(_))).collect();
         let is_taken = self.members.is_empty() || self.members.iter().any(|own| plain.starts_with(own));
         let left_out = self.without.iter().any(|pattern| pattern.fits(&plain));
-        let rest: PathBuf = plain.components().skip(self.strip).collect();
+        let rest: PathBuf = match plain.file_name().filter(|_| self.flat) {
+            Some(name) => name.into(),
+            None => plain.components().skip(self.strip).collect(),
+        };
         (is_taken && !left_out && !rest.as_os_str().is_empty()).then(|| self.place.join(rest))
     }
 }
@@ -67,7 +75,8 @@ pub(super) fn unpacked(step: &Step<'_>) -> Vec<Unpacked> {
     let name = step.name();
     if is_tar(name) {
         let tar = Tar::read(&step.args);
-        if !tar.extracts || tar.prints {
+        // What it does not write over is none of anybody's. Over there it may be new.
+        if !tar.extracts || tar.prints || (tar.keeps && step.host.is_none()) {
             return Vec::new();
         }
         let named = tar.archive.as_deref().filter(|_| !tar.is_piped());
@@ -78,6 +87,8 @@ pub(super) fn unpacked(step: &Step<'_>) -> Vec<Unpacked> {
             strip: tar.strip,
             members,
             without: tar.exclude.clone(),
+            flat: false,
+            ending: "",
         };
         return from(step, named, &it);
     }
@@ -85,24 +96,48 @@ pub(super) fn unpacked(step: &Step<'_>) -> Vec<Unpacked> {
         return Vec::new();
     }
     let (mut words, mut place, mut files) = (step.args.iter(), OsString::new(), Vec::new());
+    let (mut flat, mut leaving_out, mut without) = (false, false, Vec::new());
     while let Some(word) = words.next() {
         match word.as_encoded_bytes() {
-            b"-d" => place = words.next().cloned().unwrap_or_default(),
+            b"-d" => (place, leaving_out) = (words.next().cloned().unwrap_or_default(), false),
             b"-P" => drop(words.next()),
-            // What stands behind it is left out.
-            b"-x" => break,
+            // What stands behind it is left out, up to the next option.
+            b"-x" => leaving_out = true,
+            [b'-', b'd', attached @ ..] if !attached.is_empty() => {
+                (place, leaving_out) = (tail(word, 2).into_owned(), false);
+            }
             [b'-', letters @ ..] if !letters.is_empty() => {
-                if letters.iter().any(|letter| b"lptvzZ".contains(letter)) {
+                // `-n` writes over nothing. Over there a file may be new.
+                let never = letters.contains(&b'n') && !letters.contains(&b'o') && step.host.is_none();
+                if never || letters.iter().any(|letter| b"lptvzZ".contains(letter)) {
                     return Vec::new();
                 }
+                flat |= letters.contains(&b'j');
+                leaving_out = letters.ends_with(b"x");
+                if letters.ends_with(b"d") {
+                    place = words.next().cloned().unwrap_or_default();
+                }
             }
+            _ if leaving_out => without.extend(left_out(word)),
             _ => files.push(word),
         }
     }
     let Some((archive, members)) = files.split_first() else { return Vec::new() };
-    let members = members.iter().map(PathBuf::from).collect();
-    let it = Unpacked { archive: None, place: step.path(&place), strip: 0, members, without: Vec::new() };
+    let is_pattern = |word: &&&OsString| word.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte));
+    // What a pattern takes may be anything.
+    let all = members.iter().find(is_pattern).is_some();
+    let members = members.iter().filter(|_| !all).map(PathBuf::from).collect();
+    let it = Unpacked { archive: None, place: step.path(&place), strip: 0, members, without, flat, ending: ".zip" };
     from(step, Some(archive), &it)
+}
+
+/// What unzip leaves out: its `*` goes over slashes, and a pattern is about the whole path.
+fn left_out(word: &OsStr) -> impl Iterator<Item = Pattern> + use<> {
+    let text = word.to_string_lossy().into_owned();
+    let below = text.strip_suffix('*').map(|begin| format!("/{begin}**"));
+    let deeper = text.strip_suffix("/*").map(|begin| format!("/{begin}/**/*"));
+    let all = [Some(format!("/{text}")), below, deeper];
+    all.into_iter().flatten().filter_map(|text| Pattern::new(OsStr::new(&text)))
 }
 
 /// The same with the archives that it may be.

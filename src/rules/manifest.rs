@@ -10,6 +10,7 @@ mod custom;
 mod tests;
 mod walk;
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -59,7 +60,15 @@ pub(super) fn secrets<'t>(
     for template in templates {
         let custom =
             template.parts().iter().any(|part| matches!(part, Part::Gap(Field::Option(name), _) if name == "-k"));
-        for word in filling.words(template) {
+        // `-f a.yaml,b.yaml` are two files, as Go's `pflag` reads a list.
+        let words = filling.words(template);
+        let words = words.iter().flat_map(|word| {
+            let parts = word.as_encoded_bytes().split(|&byte| byte == b',').filter(|_| !custom && is_known(word));
+            let parts: Vec<Cow<'_, OsStr>> =
+                parts.map(|part| Cow::Owned(String::from_utf8_lossy(part).into_owned().into())).collect();
+            if parts.len() > 1 { parts } else { vec![word.clone()] }
+        });
+        for word in words {
             let made = step.made.iter().find(|(made, _)| is_known(&word) && *made == step.path(&word));
             match word.as_encoded_bytes() {
                 b"-" => found.input(step, book),

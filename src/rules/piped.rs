@@ -53,7 +53,14 @@ pub(super) fn said(name: &str, args: &[OsString]) -> Said {
         "find" => Said::Text { text: find::names(args), exact: false },
         // `kubectl create secret … -o yaml`: what comes out is named by the line.
         "kubectl" | "oc" if args.iter().any(|word| word == "secret") => {
-            Said::Text { text: text(&args.iter().collect::<Vec<_>>()).0, exact: false }
+            // A word stays one: a piece of a value is none of its own.
+            let one = |word: &OsString| {
+                word.as_encoded_bytes()
+                    .iter()
+                    .map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte })
+                    .collect::<Vec<u8>>()
+            };
+            Said::Text { text: args.iter().map(one).collect::<Vec<_>>().join(&b' '), exact: false }
         }
         "sops" if args.iter().any(|word| ["-d", "--decrypt", "decrypt"].iter().any(|it| word == it)) => {
             let mut files = args.iter().filter(|word| !is_option(word) && *word != "decrypt");

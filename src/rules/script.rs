@@ -16,7 +16,7 @@ use self::exported::Place;
 use self::printed::Known;
 use super::book::Book;
 use super::printed::Printed;
-use super::step::{Made, Redirected, Step, UNKNOWN, is_known, name_of, nowhere};
+use super::step::{Made, Redirected, STDIN, Step, UNKNOWN, is_known, name_of, nowhere};
 use super::words::Words;
 use crate::shell::{Descriptor, Directory, Kind, Part, Script, Simple, Surroundings, Word};
 
@@ -135,11 +135,29 @@ impl<'a, 's> Reader<'a, 's> {
     fn evaluated(&self, simple: &Simple, step: &Step<'s>) -> Option<Step<'s>> {
         let is_seen = simple.words.iter().all(|word| word.known().is_some());
         let text = step.args.join(OsStr::new(" "));
-        if is_seen || step.name() != "eval" || text.is_empty() || text.as_encoded_bytes()[0] == UNKNOWN {
+        if is_seen || step.name() != "eval" || text.is_empty() {
+            return None;
+        }
+        if text.as_encoded_bytes() == [UNKNOWN] {
+            return self.handed(simple, step);
+        }
+        if text.as_encoded_bytes()[0] == UNKNOWN {
             return None;
         }
         let args = [OsString::from("-c"), text].into_iter().collect();
         Some(Step { name: "sh".into(), called: "sh".into(), args, redirected: Vec::new(), ..step.clone() })
+    }
+
+    /// The same where files say it (`eval "$(cat FILE)"`): a shell that reads them.
+    fn handed(&self, simple: &Simple, step: &Step<'s>) -> Option<Step<'s>> {
+        let from = match simple.words.get(1).map(Word::parts) {
+            Some([Part::Output { commands, .. }]) => Printed::clone(&self.printed(*commands)),
+            _ => return None,
+        };
+        let is_told = from.text.is_some() || from.files.iter().any(|file| file.as_os_str() != STDIN);
+        let (input, input_from, input_hidden) = (from.text, from.files, from.hidden);
+        let shell = Step { name: "sh".into(), called: "sh".into(), args: Words::default(), ..step.clone() };
+        is_told.then_some(Step { input, input_from, input_hidden, redirected: Vec::new(), ..shell })
     }
 
     fn directory(&self, directory: &Directory) -> PathBuf {

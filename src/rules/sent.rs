@@ -69,6 +69,10 @@ impl std::fmt::Debug for Sent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     glob: Glob,
+    /// It is about directories alone (`x/`).
+    directory: bool,
+    /// It has no slash: it is about a name, wherever and whatever that is.
+    plain: bool,
     /// It is about the whole path.
     rooted: bool,
 }
@@ -76,13 +80,25 @@ pub struct Pattern {
 impl Pattern {
     /// Of a text that is typed.
     pub(super) fn new(text: &OsStr) -> Option<Self> {
-        let text = text.to_str()?.trim_end_matches('/');
+        let typed = text.to_str()?;
+        let text = typed.trim_end_matches('/');
         let (whole, rooted) = match text.strip_prefix('/') {
             Some(whole) => (whole.to_owned(), true),
             None if text.contains('/') && !text.starts_with("**/") => (format!("**/{text}"), true),
             None => (text.to_owned(), text.contains('/')),
         };
-        (!whole.is_empty()).then(|| Self { glob: Glob::from(whole), rooted })
+        (!whole.is_empty()).then(|| Self {
+            glob: Glob::from(whole),
+            directory: typed.ends_with('/'),
+            plain: !typed.contains('/'),
+            rooted,
+        })
+    }
+
+    /// Whether it leaves this path out, which begins in the directory; `is_directory` is asked only where that says it.
+    #[must_use]
+    pub fn leaves_out(&self, relative: &Path, is_directory: &dyn Fn() -> bool) -> bool {
+        self.fits(relative) && (!self.directory || is_directory())
     }
 
     /// Whether it is about this path, which begins in the directory.
@@ -101,11 +117,11 @@ pub fn put_whole(commands: &[u8], directory: &Path) -> Vec<Sent> {
     for line in commands.split(|byte| b"\n;".contains(byte)) {
         let line = String::from_utf8_lossy(line).replace(['"', '\''], "");
         let mut words = line.split_whitespace();
-        let command = words.next().unwrap_or_default().trim_start_matches(['-', '@']);
+        let command = words.next().unwrap_or_default().trim_start_matches(['-', '@']).to_ascii_lowercase();
         let (options, files): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
-        match (command, files.first()) {
+        match (command.as_str(), files.first()) {
             ("lcd", Some(to)) => directory.push(to),
-            ("put" | "mput" | "reput", Some(source)) if options.iter().any(|option| option.contains('r')) => {
+            ("put" | "mput" | "reput", Some(source)) if options.iter().any(|option| option.contains(['r', 'R'])) => {
                 let path = directory.join(source);
                 let place = Path::new(source).file_name().unwrap_or_default().into();
                 sent.push(Sent::Directory { path, place, follow: true, without: Vec::new() });
@@ -141,10 +157,11 @@ impl Sending {
     }
 
     /// What it is about that may be there below `place` and is none of these, as the rule writes it: each of its names is
-    /// presumed to be there. Of names that have no example any may be.
+    /// presumed to be there, at any depth: what is about one place, or about directories, keeps none of them. Of names that
+    /// have no example any may be.
     #[must_use]
     pub fn may_be_below(&self, place: &Path, kept: &[Pattern]) -> Option<&str> {
-        let is_kept = |name: &str| kept.iter().any(|pattern| pattern.fits(Path::new(name)));
+        let is_kept = |name: &str| kept.iter().any(|pattern| pattern.plain && pattern.fits(Path::new(name)));
         let may_be = |glob: &&Glob| match glob.example() {
             Some(name) => self.is_about(place.join(&name).as_os_str()) && !is_kept(&name),
             None => true,
@@ -173,7 +190,10 @@ mod tests {
             ("/opt/app", &[".env*", "*.env"], None),
             ("/opt/app", &["*.env*"], None),
             ("/opt/app", &[".env", ".env.production", "prod.env"], Some(".env.*")),
-            ("/opt/app", &["/.env"], Some(".env.*")),
+            ("/opt/app", &["/.env"], Some(".env")),
+            ("/opt/app", &["/*.env*"], Some(".env")),
+            ("/opt/app", &["*.env*/"], Some(".env")),
+            ("/opt/app", &["*/"], Some(".env")),
             ("/opt/app", &["conf/*.env*"], Some(".env")),
             ("/opt/app", &["*.log"], Some(".env")),
             ("/tmp", &[], None),

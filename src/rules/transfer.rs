@@ -54,7 +54,13 @@ fn copy<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Option<Step<'a>>
     }
     let sources = sources.iter().map(|source| match self::place(source) {
         // What another host sends, nobody here sees.
-        Some((_, path)) if is_local => elsewhere(&path),
+        Some((_, path)) if is_local => {
+            let mut path = elsewhere(&path);
+            if around.name() == "rsync" && source.as_encoded_bytes().ends_with(b"/") {
+                path.push(".");
+            }
+            path
+        }
         Some((_, path)) => path,
         // rsync copies what is in `DIR/`, cp what is in `DIR/.`.
         None if is_local && around.name() == "rsync" && source.as_encoded_bytes().ends_with(b"/") => {
@@ -122,13 +128,17 @@ fn below(to: &Path, source: &OsStr, is_rsync: bool) -> PathBuf {
     }
 }
 
-/// What rsync leaves out. Where it is told to take something in as well, the first that fits counts there; then nothing is
-/// taken to be left out.
+/// What rsync leaves out. Where it is told to take something in as well, or by files (`--exclude-from`, `-F`), the first that
+/// fits counts there; then nothing is taken to be left out.
 fn without(line: &Line<'_>) -> Vec<Pattern> {
     let filters: Vec<&OsStr> = line.values("-f|--filter").collect();
     let excluding = |filter: &&OsStr| ["- ", "-_", "exclude "].iter().find(|sign| begins(filter, sign)).copied();
-    let takes_in = ["--include", "--include-from"].iter().any(|option| line.values(option).next().is_some());
-    if takes_in || !filters.iter().all(|filter| excluding(filter).is_some()) {
+    let takes_in = ["--include", "--include-from", "--exclude-from", "-F"].iter().any(|option| line.is_given(option));
+    // `--exclude=!` forgets what stands before it, `--exclude='+ x'` takes in.
+    let says_else =
+        |pattern: &OsStr| pattern == "!" || ["+ ", "+_", "- ", "-_"].iter().any(|sign| begins(pattern, sign));
+    if takes_in || line.values("--exclude").any(says_else) || !filters.iter().all(|filter| excluding(filter).is_some())
+    {
         return Vec::new();
     }
     let by_filter = filters.iter().filter_map(|filter| Some(tail(filter, excluding(filter)?.len()).into_owned()));

@@ -35,7 +35,12 @@ pub(super) struct Unfolded<'a> {
     pub(super) incomplete: bool,
     /// It reads a file in of which nobody here knows what stands in it.
     pub(super) unread: bool,
+    /// So many scripts were read out of files.
+    fed: usize,
 }
+
+/// So many scripts of files are read for one line: each may hand several others to a shell, and itself.
+const MOST_FED: usize = 64;
 
 /// Takes a line apart.
 pub(super) fn unfold<'a>(line: Step<'a>, book: &Book, env: &dyn Fn(&str) -> Option<OsString>) -> Unfolded<'a> {
@@ -70,6 +75,7 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         Inner::Commands(super::find::started(&step))
     } else {
         let started = book.launchers(step.name()).find_map(|launcher| inside(launcher, &step, book));
+        let started = started.or_else(|| self::shells::taken_in(&step));
         started.unwrap_or_else(|| self::shells::called(&step))
     };
     let (beside, inner) = match inner {
@@ -78,13 +84,15 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
     };
     let above: Rc<[Caller]> = step.under.iter().cloned().chain([step.caller()]).collect();
     found.steps.push(step);
+    found.fed += usize::from(matches!(inner, Inner::Fed(_)));
+    let is_enough = found.fed > MOST_FED;
     let mut below =
         |step: Step<'a>| open(Step { under: Rc::clone(&above), ..step }, (book, env), depth + 1, &mut *found);
     beside.into_iter().for_each(&mut below);
     match inner {
         Inner::Nothing | Inner::Both(..) => {}
         Inner::Unread => found.incomplete = true,
-        Inner::Fed(around) => match handed(&around, book) {
+        Inner::Fed(around) => match handed(&around, book).filter(|_| !is_enough) {
             Some(text) => {
                 let around = Step { input_from: Vec::new(), ..*around };
                 let read = script::steps(&text, &[], &around, (book, env));
@@ -161,4 +169,30 @@ impl Text<'_> {
 /// The same for a program that it starts, which opens no redirections again.
 fn own<'a>(step: &Step<'a>) -> Step<'a> {
     Step { redirected: Vec::new(), ..step.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::super::{Command, classify};
+    use super::*;
+
+    /// A script that hands itself to two shells would be read 65,536 times.
+    #[test]
+    fn a_script_that_hands_itself_to_shells_is_not_read_without_end() {
+        for text in [&b"bash < x.sh\nbash < x.sh\n"[..], b"ssh h bash < x.sh\nssh h bash < x.sh\nbash < x.sh\n"] {
+            let read = Rc::new(Cell::new(0));
+            let counted = Rc::clone(&read);
+            let book = Book::new().asking_for_sources(Box::new(move |_| {
+                counted.set(counted.get() + 1);
+                Sourced::Text(text.to_vec())
+            }));
+            let args = ["-c".into(), "bash < x.sh".into()];
+            let (name, cwd) = ("bash".as_ref(), "/".as_ref());
+            let class = classify(&Command { name, args: &args, cwd, env: &|_| None, stdout: None }, &book);
+            assert!((2..=2 * MOST_FED).contains(&read.get()), "{} times", read.get());
+            assert!(class.notes.iter().any(|note| note.contains("could not be read")), "{:?}", class.notes);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::clock::Clock as _;
 use crate::exit;
 use crate::report::{self, Refusal, Voice};
 use crate::rules::Via;
+use crate::settle;
 use crate::state;
 use crate::store::{Ended, Ending, FileRecord, Granted, Receipt, Renewal, Settlement, Store, StoreError};
 use crate::terms::{Digest, FencingToken};
@@ -168,7 +169,18 @@ pub(super) fn undone(job: &Job<'_>, granted: &Granted) -> Ending {
         return Ending::Release(Ended::Failed);
     }
     let keep_for = job.options.holds.max_hold;
+    if let Some(open) = open_edit(job, granted) {
+        return settle::open_edit(&format!("{}:{open}", job.owner.host), keep_for);
+    }
     Ending::Keep { reason: "its next command was not run".to_owned(), keep_for, takeable: false }
+}
+
+/// What the session's earlier commands have opened on this host, and is plaintext still: an open edit goes on as one whatever
+/// became of a command in its midst.
+pub(super) fn open_edit(job: &Job<'_>, granted: &Granted) -> Option<String> {
+    let here = granted.carried.iter().filter(|debt| debt.host == job.owner.host);
+    let opened: Vec<FileRecord> = here.flat_map(|debt| debt.files.clone()).filter(|record| !record.open).collect();
+    files::plaintext_of(&opened)
 }
 
 fn end(

@@ -142,7 +142,7 @@ fn files_with(context: &Context, rotation: &Resource) -> (Vec<PathBuf>, Option<S
 fn read(path: &Path) -> Option<Vec<u8>> {
     let about = path.symlink_metadata().ok().filter(|about| about.is_file() && about.len() <= FILE_CAP)?;
     let mut content = Vec::with_capacity(usize::try_from(about.len()).ok()?);
-    std::fs::File::open(path).ok()?.take(FILE_CAP).read_to_end(&mut content).ok()?;
+    crate::platform::regular(path).ok()?.take(FILE_CAP).read_to_end(&mut content).ok()?;
     Some(content)
 }
 

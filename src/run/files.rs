@@ -224,6 +224,11 @@ pub(super) fn is_plaintext(path: &Path) -> bool {
     Before::read(path).is_ok_and(|now| now.content.is_some_and(|now| matches!(canary::sniff(&now), Kind::Plain)))
 }
 
+/// Whether nothing is at this path, or nothing in it.
+pub(super) fn is_nothing(path: &Path) -> bool {
+    Before::read(path).is_ok_and(|now| now.content.is_none_or(|now| now.is_empty()))
+}
+
 /// The first of these files that is plaintext on this host, ready for pasting.
 #[must_use]
 pub fn plaintext_of(records: &[FileRecord]) -> Option<String> {

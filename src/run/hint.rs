@@ -1,7 +1,6 @@
 //! A hint after sops' own words, where those are known to puzzle.
 #![forbid(unsafe_code)]
 
-use std::fs;
 use std::path::PathBuf;
 
 use crate::rules::{self, Command, LineEnds};
@@ -31,7 +30,7 @@ fn read_path<'a>(job: &'a Job<'_>) -> Option<&'a PathBuf> {
 
 fn line_ends(job: &Job<'_>) -> LineEnds {
     let crlf = read_path(job)
-        .and_then(|path| fs::read(path).ok())
+        .and_then(|path| crate::platform::regular_text(path).ok())
         .is_some_and(|content| content.windows(2).any(|pair| pair == b"\r\n"));
     if crlf { LineEnds::Crlf } else { LineEnds::Lf }
 }

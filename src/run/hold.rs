@@ -238,7 +238,7 @@ fn granted_run(
     let (before, accepted) = match base::prove(job, granted, &tokens, records, store) {
         Ok(Base::Sound { before, accepted }) => (before, accepted),
         Ok(Base::Refused { refusal, status }) => {
-            wrapper.dismiss();
+            stay_or_leave(job, granted, words, status, wrapper);
             let lost = status == exit::LOST;
             if lost {
                 job.context.account.ended("lost", words.held(job), None);
@@ -261,7 +261,7 @@ fn granted_run(
     let words = &match recheck::look(job, granted, words.clone(), store) {
         Ok(Ok(words)) => words,
         Ok(Err((refusal, status))) => {
-            wrapper.dismiss();
+            stay_or_leave(job, granted, words, status, wrapper);
             return Ok(refuse(job.context, &refusal, status).into());
         }
         Err(error) => {
@@ -298,6 +298,15 @@ fn granted_run(
     }
     let after = After { outcome, before: &before, words, follower, successor };
     Ok(finish(job, after, store, wrapper))
+}
+
+/// Nothing was run, and the lease is settled: an open edit that it is of is looked after as before.
+fn stay_or_leave(job: &Job<'_>, granted: &Granted, words: &Words, status: i32, wrapper: Wrapper) {
+    let is_over = status == exit::LOST || status == exit::QUARANTINED;
+    match serde_json::to_string(words) {
+        Ok(text) if !is_over && base::open_edit(job, granted).is_some() => wrapper.leave_to_stay(text),
+        _ => wrapper.dismiss(),
+    }
 }
 
 pub(super) fn refuse(context: &Context, refusal: &Refusal, status: i32) -> Exit {

@@ -1,7 +1,6 @@
 //! What stands in manifests of Kubernetes (`kubectl apply -f FILE`).
 #![forbid(unsafe_code)]
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
@@ -63,7 +62,7 @@ fn within(directory: &Path, recursive: bool, depth: usize, seen: &mut usize, tex
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    let length = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)).ok()?;
+    let length = crate::platform::regular(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)).ok()?;
     (length as u64 <= LONGEST).then_some(text)
 }
 

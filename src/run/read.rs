@@ -2,7 +2,6 @@
 //! was run with it. Best effort: no failure of it is heard of, and it costs one small file that nobody waits for.
 #![forbid(unsafe_code)]
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -78,7 +77,7 @@ pub(super) fn content(path: &Path) -> Option<Vec<u8>> {
     // A pipe would keep us waiting, and what was read from it would be gone.
     let found = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= LARGEST)?;
     let mut content = Vec::with_capacity(usize::try_from(found.len()).ok()?);
-    File::open(path).ok()?.take(LARGEST).read_to_end(&mut content).ok()?;
+    crate::platform::regular(path).ok()?.take(LARGEST).read_to_end(&mut content).ok()?;
     Some(content)
 }
 

@@ -1,7 +1,6 @@
 //! What stands in files that a script reads in (`. FILE`).
 #![forbid(unsafe_code)]
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
@@ -26,7 +25,7 @@ fn read(path: &Path) -> Sourced {
         _ => return Sourced::Unseen,
     }
     let mut text = Vec::new();
-    match File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)) {
+    match crate::platform::regular(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text)) {
         Ok(length) if length as u64 <= LONGEST => Sourced::Text(text),
         _ => Sourced::Unseen,
     }

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -93,12 +92,8 @@ fn workflows(directory: &Path) -> Vec<Workflow> {
 
 /// The display name of a workflow's file: `name:` at the left edge, as nearly everybody writes it.
 fn display(path: &Path) -> Option<String> {
-    // What is no file could hold a reader up.
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
     let mut text = Vec::new();
-    File::open(path).ok()?.take(LONGEST).read_to_end(&mut text).ok()?;
+    crate::platform::regular(path).ok()?.take(LONGEST).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let value = text.lines().find_map(|line| line.strip_prefix("name:"))?.trim();
     let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)).map(|(name, _)| name);

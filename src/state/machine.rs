@@ -1,6 +1,8 @@
 //! Which machine this is, over all its boots: a number drawn by lot, kept in the state directory. A machine's own number
 //! (`/etc/machine-id`) would not do: every machine made from one image may have the same, and a container has none. The
-//! directory's place on its disk is part of it, so that a copy of the directory on another machine is another one.
+//! directory's place on its disk is part of it, so that a copy of the directory on another machine is another one. Machines
+//! made from one image have all of that in common; so each remembers in which boots it has been here, and what was written in
+//! another one was written elsewhere.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -16,6 +18,12 @@ use crate::terms::GrantId;
 /// Where the number lies.
 const NAME: &str = "machine";
 
+/// Where its boots are remembered: a line each.
+const BOOTS: &str = "boots";
+
+/// Of more than that the first are forgotten: then they were another machine's.
+const MOST_BOOTS: usize = 1024;
+
 /// So many letters of a host's name are the machine's; the others are this boot's.
 const OF_MACHINE: usize = 16;
 
@@ -28,7 +36,40 @@ impl StateDir {
         // Without a number it is what nothing else is taken for: another machine from boot to boot.
         let number = self.number().unwrap_or_else(|| format!("{} {device}", clock.boot_id()));
         let machine = half(&format!("{number} {inode}"));
-        machine + &half(&format!("{} {device} {inode}", clock.boot_id()))
+        let boot = half(&format!("{} {device} {inode}", clock.boot_id()));
+        let _then_it_is_another_machine_after_the_next_boot = self.remember(&boot);
+        machine + &boot
+    }
+
+    /// Whether a name of a host ([`StateDir::host_id`]) is of a boot of this very machine that was seen in this directory.
+    #[must_use]
+    pub fn has_seen(&self, host_id: &str) -> bool {
+        host_id.get(OF_MACHINE..).is_some_and(|boot| self.boots().lines().any(|known| known == boot))
+    }
+
+    fn boots(&self) -> String {
+        fs::read_to_string(self.path().join(BOOTS)).unwrap_or_default()
+    }
+
+    fn remember(&self, boot: &str) -> std::io::Result<()> {
+        let known = self.boots();
+        if known.lines().any(|it| it == boot) {
+            return Ok(());
+        }
+        let _as_owner = self.as_owner();
+        let path = self.path().join(BOOTS);
+        let lines: Vec<&str> = known.lines().collect();
+        if lines.is_empty() {
+            // For its owner alone, as everything here.
+            let _another_was_first = draw(self.path(), &path, "");
+        }
+        if lines.len() < MOST_BOOTS {
+            // Two at once lose nothing of each other.
+            let mut file = fs::OpenOptions::new().append(true).open(&path)?;
+            return file.write_all(format!("{boot}\n").as_bytes());
+        }
+        let kept: String = lines[MOST_BOOTS / 2..].iter().chain([&boot]).map(|line| format!("{line}\n")).collect();
+        fs::write(&path, kept)
     }
 
     /// The number, drawn if there is none yet.
@@ -38,15 +79,15 @@ impl StateDir {
         known().or_else(|| {
             let _as_owner = self.as_owner();
             // Whole or not at all, and whoever comes second reads what the first has drawn.
-            let _another_was_first = draw(self.path(), &path);
+            let _another_was_first = draw(self.path(), &path, &GrantId::random().to_string());
             known()
         })
     }
 }
 
-fn draw(directory: &Path, path: &Path) -> std::io::Result<()> {
+fn draw(directory: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(GrantId::random().to_string().as_bytes())?;
+    file.write_all(text.as_bytes())?;
     file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 

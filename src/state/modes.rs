@@ -17,7 +17,7 @@ const DEEPEST: usize = 4;
 /// What we make in a state directory.
 const DIRECTORIES: [&str; 9] =
     ["live", "copies", "spool", "trusted", "advisory", "notes", "keep", "agents", "installed"];
-const FILES: [&str; 2] = ["locked.db", "machine"];
+const FILES: [&str; 3] = ["locked.db", "machine", "boots"];
 
 /// Something that others may read or write.
 #[derive(Debug, Clone, PartialEq, Eq)]

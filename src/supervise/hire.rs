@@ -50,6 +50,16 @@ fn keep_watch<D: Duty>(
     unix::become_subreaper()?;
     let words = match link.hear(None)? {
         Some(Heard::Said(Word::Go(words))) => words,
+        Some(Heard::Said(Word::Stay(words))) => {
+            duty.begin(&words).map_err(io::Error::other)?;
+            duty.hang_up();
+            unix::own_group()?;
+            unix::null_stdio()?;
+            let own = [link.as_fd().as_raw_fd(), signals.as_fd().as_raw_fd(), timer.as_fd().as_raw_fd()];
+            unix::close_all_but(&[&own, keep].concat());
+            duty.tend();
+            return Ok(());
+        }
         Some(Heard::Said(_)) => return Ok(()),
         Some(Heard::Dead) | None => {
             duty.abandon();

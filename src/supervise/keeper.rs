@@ -190,7 +190,7 @@ impl<D: Duty> Keeper<'_, D> {
     /// True when there is nothing left to do.
     fn wrapper_spoke(&mut self) -> io::Result<bool> {
         match self.link.hear(Some(Duration::ZERO))? {
-            None | Some(Heard::Said(Word::Go(_))) => return Ok(false),
+            None | Some(Heard::Said(Word::Go(_) | Word::Stay(_))) => return Ok(false),
             Some(Heard::Said(Word::Ask)) => return self.answer().map(|()| false),
             Some(Heard::Said(Word::Settled)) => return Ok(true),
             Some(Heard::Said(Word::Tend)) => {

@@ -21,6 +21,8 @@ pub(super) enum Word {
     Settled,
     /// The lease is settled and stays with its session: look after what it is about.
     Tend,
+    /// The same where nothing is run: what an earlier command has left stays. With the words for [`super::Duty::begin`].
+    Stay(String),
 }
 
 /// From the keeper.

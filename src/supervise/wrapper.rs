@@ -113,6 +113,11 @@ impl Wrapper {
         let _a_dead_keeper_tends_nothing = self.link.say(&Word::Tend);
     }
 
+    /// The same where nothing was run. `words`: those of a run.
+    pub fn leave_to_stay(self, words: String) {
+        let _a_dead_keeper_tends_nothing = self.link.say(&Word::Stay(words));
+    }
+
     /// Leaves the settling to the keeper, which tries until the lease's end.
     pub fn leave_to_keeper(self) {
         drop(self.link);

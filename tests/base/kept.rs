@@ -10,6 +10,9 @@ on_either_store! {
     in_place_from_memory_it_is_the_same,
 }
 
+/// Where plaintext is put out of the way.
+const ASIDE: &str = "\"$(git rev-parse --absolute-git-dir)\"/app.yaml.plain";
+
 /// One round of a session: its plaintext to the file.
 type Round = fn(&Stage, &Path, &Path) -> Command;
 
@@ -104,14 +107,10 @@ fn in_place_from_memory_it_is_the_same(at: At) {
     adds(&plain, "A3");
     let said = round(74);
     let line = next(&said);
-    assert_eq!(
-        line,
-        format!("mv {FILE} {FILE}.plain && locked restore {FILE} && locked sops decrypt {FILE}"),
-        "{said}"
-    );
+    assert_eq!(line, format!("mv {FILE} {ASIDE} && locked restore {FILE} && locked sops decrypt {FILE}"), "{said}");
     stage.follows(1, &a, &line);
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "A1", "A2", "B1"]);
-    assert!(std::fs::read_to_string(a.join(format!("{FILE}.plain"))).expect("aside").contains("A3"));
+    assert!(std::fs::read_to_string(a.join(".git/app.yaml.plain")).expect("aside").contains("A3"));
 }
 
 #[test]

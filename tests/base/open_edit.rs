@@ -109,3 +109,22 @@ fn its_own_encrypt_ends_it_at_once() {
     assert_eq!(stage.world.status().len(), 0);
     assert_eq!(stage.kinds(), ["proven"]);
 }
+
+#[test]
+fn a_command_in_its_midst_that_is_refused_leaves_it_as_it_was() {
+    let stage = Stage::new(At::Here);
+    let a = stage.clone("a", &[]);
+    settings(&stage, "max_hold = \"6s\"\n");
+    stage.follows(1, &a, &format!("locked sops decrypt {FILE} > ../p.yaml"));
+    stage.sets(2, &a, "B1");
+    opened(&stage, &a);
+    std::fs::copy(stage.dir("p.yaml"), a.join(FILE)).expect("put over");
+    says(stage.locked(1, &a).args(["-n", "sops", "encrypt", "-i", FILE]), 74);
+    let lease = is(&stage, "kept");
+    let reason = lease["reason"].as_str().expect("a reason");
+    assert!(lease["plaintext"] == true && reason.ends_with(" is plaintext (an open edit)"), "{lease}");
+    let board = text(&ends(stage.locked(2, &a).arg("status"), 0).stdout);
+    assert!(board.contains("is plaintext (an open edit); encrypt it again"), "{board}");
+    let lease = is(&stage, "quarantined");
+    assert!(lease["reason"].as_str().expect("a reason").ends_with(": plaintext; its time is over"), "{lease}");
+}

@@ -192,10 +192,35 @@ fn an_update_is_lost_where_the_last_version_lacks_it_and_nobody_has_decided_so()
     let of_main = "update locked.receipts set at = at + interval '2 hours' \
                    where id in (select id from locked.receipts order by id limit 2 offset 1)";
     Desk::at(&config).and_then(|desk| desk.sql(of_main)).expect("later");
-    audits(&yard, &address, "a rebase of what is older", false);
+    audits(&yard, &address, "a rebase of what is older: nobody knows whether git has asked", true);
     set("M", "3");
     yard.git(&["commit", "-q", "--no-verify", "--amend", "--no-edit"]);
-    audits(&yard, &address, "the same, amended", false);
+    audits(&yard, &address, "the same, amended", true);
+    // And in some ways git asks nobody, and keeps the date.
+    yard.git(&["switch", "-qc", "reset", "side"]);
+    yard.git(&["reset", "-q", "--soft", "main"]);
+    yard.git(&["commit", "-q", "--no-verify", "-C", "side"]);
+    audits(&yard, &address, "a commit under another one's date", true);
+    // A person's word for it, and whatever comes after that.
+    let locked =
+        |args: &[&str], status: i32| text(&ends(yard.locked().args(args).env("LOCKED_STORE", &address), status).stdout);
+    let report = locked(&["audit", "main..HEAD"], 73);
+    assert!(report.ends_with(&format!("or, if it is to stay so: locked --accept-stale adopt {FILE}\n")), "{report}");
+    locked(&["-n", "sops", "rotate", "-i", FILE], 0);
+    yard.git(&["add", FILE]);
+    commits("rotated");
+    audits(&yard, &address, "under another data key", true);
+    locked(&["--accept-stale", "adopt", FILE], 0);
+    audits(&yard, &address, "somebody has said so", false);
+    set("M", "4");
+    commits("on and on");
+    audits(&yard, &address, "and it stays so", false);
+    // What was put in again stays settled whatever is made of it.
+    yard.git(&["switch", "-qc", "rotated", "taken"]);
+    locked(&["-n", "sops", "rotate", "-i", FILE], 0);
+    yard.git(&["add", FILE]);
+    commits("rotated");
+    audits(&yard, &address, "a rotation of what has all", false);
 }
 
 #[test]

@@ -285,3 +285,21 @@ fn without_the_store_other_commits_pass_and_the_way_out_is_told() {
     yard.write("secrets/c.env", b"A=1\n");
     yard.judged("plaintext", &down(&["commit", "-qam", "x"]), Some("the file is plaintext"));
 }
+
+/// A ref may be a stash, or a branch that nobody has pushed: what lies in the open is not excused by it.
+#[test]
+fn plaintext_that_some_ref_has_is_plaintext() {
+    let yard = Yard::new();
+    for (place, keeps) in [
+        ("a stash", &["stash", "store", "-m", "x"][..]),
+        ("a branch", &["branch", "-f", "kept"]),
+        ("a ref of its own", &["update-ref", "refs/backup/one"]),
+    ] {
+        yard.reset();
+        yard.write(FILE, b"A=1\nM=between\nB=1\n");
+        let commit = text(yard.git(&["stash", "create"]).as_bytes());
+        yard.git(&[keeps, &[commit.trim()]].concat());
+        yard.git(&["add", "-A"]);
+        yard.judged(place, &yard.try_git(&["commit", "-qm", "x"]), Some("the file is plaintext"));
+    }
+}

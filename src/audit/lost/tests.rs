@@ -1,7 +1,7 @@
 //! Who is a suspect, and what clears one without a look at what it holds.
 
 use super::*;
-use crate::audit::change::Commit;
+use crate::audit::change::{Change, Commit, Kind};
 
 fn receipt(base: Option<&str>, new: &str, token: i64) -> Written {
     let base = base.map(str::to_owned);
@@ -49,29 +49,50 @@ fn a_write_that_had_not_seen_what_it_replaces_is_suspected() {
 }
 
 #[test]
-fn a_commit_that_is_older_than_what_it_stands_on_was_made_anew_there() {
-    // c is of second 30, d of 40, g of 50, f of 60; b is in c and in g.
-    let chain = [chain(), vec![receipt(Some("b"), "g", 5)]].concat();
-    for (new, before, written, anew) in [
-        // Written between d and g, with d in it.
-        ("d", "g", 45, true),
-        ("d", "g", 49, true),
-        // Nobody had d yet.
-        ("d", "g", 39, false),
-        // g was there already.
-        ("d", "g", 50, false),
-        ("d", "g", 99, false),
-        // Another change has gone into that commit since.
-        ("f", "g", 45, true),
-        ("f", "g", 39, false),
-        // One line, which went back.
-        ("b", "c", 25, false),
+fn who_begins_the_chain_anew_upon_it_later_has_decided() {
+    for (more, decided) in [
+        (&[][..], false),
+        (&[(None, "d")], true),
+        // Upon what was made from it, or upon something else.
+        (&[(None, "f")], true),
+        (&[(None, "c")], false),
+        (&[(Some("d"), "g")], false),
     ] {
-        let commit = Commit { id: "c".to_owned(), at: 100, written, parents: Vec::new(), changes: Vec::new() };
-        let (wanted, history) = (wanted(new, &[before]), [commit]);
-        let suspect = Suspect::of(&wanted, &chain).expect("a suspect");
-        assert_eq!(suspect.was_made_anew(&Line::of(&history)), anew, "{new} on {before}, written at {written}");
+        let later = more.iter().zip(7..).map(|((base, new), token)| receipt(*base, new, token)).collect();
+        let chain = [chain(), later].concat();
+        let wanted = wanted("d", &["c"]);
+        // The receipt that begins it anew says nothing of what was before, so it is no suspect at all.
+        let is_free = Suspect::of(&wanted, &chain).is_none_or(|suspect| suspect.is_decided());
+        assert_eq!(is_free, decided, "{more:?}");
     }
+}
+
+#[test]
+fn what_a_path_has_had_since_ends_with_what_is_there() {
+    let change = |path: &str, blob: &str| Change {
+        path: path.as_bytes().to_vec(),
+        kind: Kind::File,
+        blob: blob.to_owned(),
+        before: Vec::new(),
+    };
+    let commit = |id: &str, parents: &[&str], changes: Vec<Change>| Commit {
+        id: id.to_owned(),
+        at: 0,
+        written: 0,
+        parents: parents.iter().map(|it| (*it).to_owned()).collect(),
+        changes,
+    };
+    let history = [
+        commit("a", &[], vec![change("x", "1")]),
+        commit("b", &["a"], vec![change("x", "2"), change("y", "3")]),
+        commit("c", &["b"], vec![change("y", "4")]),
+        commit("d", &["c"], vec![change("x", "5")]),
+        commit("e", &["a"], vec![change("x", "6")]),
+    ];
+    let line = Line::of(&history);
+    assert_eq!(line.since("b", "d", b"x"), ["2", "5"]);
+    assert_eq!(line.since("d", "d", b"x"), ["5"]);
+    assert_eq!(line.since("b", "d", b"z"), [""; 0]);
 }
 
 #[test]

@@ -70,8 +70,7 @@ pub(super) fn against(world: &mut World<'_>, target: &Target, writing: &Writing<
 }
 
 fn content(path: &Path) -> There {
-    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    let Some(content) = is_file.then(|| std::fs::read(path).ok()).flatten() else { return There::Nothing };
+    let Ok(content) = crate::platform::regular_text(path) else { return There::Nothing };
     match canary::sniff(&content) {
         Kind::Sops(format) => {
             let binary = canary::document::read(&content).is_ok_and(|document: Document| document.is_binary());

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 
 use crate::audit::{self, Door, Finding, Staged, Wanted, Wrong};
+use crate::canary::Fault;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
 use crate::terms::SessionId;
@@ -93,13 +94,15 @@ fn ask(
     Ok(findings)
 }
 
-/// Without those that a ref has already: that version is somebody's commit, and this one changes nothing about it.
+/// Without those that a ref has already: that version is somebody's commit, and this one changes nothing about it. What lies in
+/// the open is never excused by that: a stash, a backup or a branch that nobody has pushed is a ref as well.
 fn without_known(
     door: &Door,
     parents: &[String],
     findings: Vec<Finding>,
 ) -> Result<Vec<Finding>, crate::git::GitError> {
-    let blobs: Vec<&str> = findings.iter().filter_map(|finding| finding.blob.as_deref()).collect();
+    let may_be_known = |finding: &&Finding| finding.wrong.word() != Wrong::Bad(Fault::Plaintext).word();
+    let blobs: Vec<&str> = findings.iter().filter(may_be_known).filter_map(|finding| finding.blob.as_deref()).collect();
     if blobs.is_empty() {
         return Ok(findings);
     }
@@ -108,5 +111,5 @@ fn without_known(
         let mut there = places.iter().filter(|(_, blob)| Some(blob) == finding.blob.as_ref());
         there.any(|(path, _)| finding.wrong == Wrong::Unlocked || *path == finding.path)
     };
-    Ok(findings.into_iter().filter(|finding| !is_known(finding)).collect())
+    Ok(findings.into_iter().filter(|finding| !(may_be_known(&finding) && is_known(finding))).collect())
 }

@@ -74,3 +74,16 @@ fn what_is_none_or_is_cut_is_not_finished() {
     assert_eq!(of(Path::new("/dev/null")), (Looked::Unfinished, Vec::new()));
     assert_eq!(of(root.path()), (Looked::Unfinished, Vec::new()));
 }
+
+/// Nobody writes into it: whoever opened it would wait.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let root = tempfile::tempdir().expect("root");
+    let pipe = root.path().join("x.tar");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send((of(&pipe), crate::platform::regular(&pipe).is_err())));
+    let ended = told.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for the pipe");
+    assert_eq!(ended, ((Looked::Unfinished, Vec::new()), true));
+}

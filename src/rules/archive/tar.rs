@@ -40,12 +40,28 @@ pub(super) struct Tar {
     pub(super) extracts: bool,
     pub(super) creates: bool,
     pub(super) prints: bool,
+    /// It writes over no file.
+    pub(super) keeps: bool,
     pub(super) listed: bool,
     pub(super) strip: usize,
     pub(super) exclude: Vec<Pattern>,
     /// Each with the directory in which it is looked for.
     pub(super) names: Vec<(PathBuf, OsString)>,
     pub(super) directory: PathBuf,
+}
+
+/// Options that take none and that are of use here.
+const SWITCHES: [&str; 8] =
+    ["--extract", "--get", "--create", "--to-stdout", "--to-command", "--keep-old-files", "--skip-old-files", "--cd"];
+
+/// The option that is meant: GNU's tar takes as much of a name as tells it from the others.
+fn whole(typed: &[u8]) -> &[u8] {
+    let all = || LONG.iter().chain(&SWITCHES).map(|own| own.as_bytes());
+    if all().any(|own| own == typed) {
+        return typed;
+    }
+    let mut meant = all().filter(|own| own.starts_with(typed));
+    meant.next().filter(|_| meant.next().is_none()).unwrap_or(typed)
 }
 
 impl Tar {
@@ -63,7 +79,7 @@ impl Tar {
                 ended = true;
             } else if bytes.starts_with(b"--") {
                 let equals = bytes.iter().position(|&byte| byte == b'=');
-                let name = &bytes[..equals.unwrap_or(bytes.len())];
+                let name = whole(&bytes[..equals.unwrap_or(bytes.len())]);
                 let takes = LONG.iter().any(|own| own.as_bytes() == name);
                 let value = equals.map(|at| tail(word, at + 1).into_owned());
                 tar.long(name, value.or_else(|| if takes { words.next().cloned() } else { None }));
@@ -91,6 +107,7 @@ impl Tar {
             (b'x', _) => self.extracts = true,
             (b'c', _) => self.creates = true,
             (b'O', _) => self.prints = true,
+            (b'k', _) => self.keeps = true,
             (b'f', Some(file)) => self.archive = Some(file),
             (b'C', Some(directory)) => self.directory.push(directory),
             (b'T', _) => self.listed = true,
@@ -103,6 +120,7 @@ impl Tar {
             (b"--extract" | b"--get", _) => self.extracts = true,
             (b"--create", _) => self.creates = true,
             (b"--to-stdout" | b"--to-command", _) => self.prints = true,
+            (b"--keep-old-files" | b"--skip-old-files", _) => self.keeps = true,
             (b"--file", Some(file)) => self.archive = Some(file),
             (b"--directory" | b"--cd", Some(directory)) => self.directory.push(directory),
             (b"--files-from", _) => self.listed = true,

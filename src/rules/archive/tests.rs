@@ -36,6 +36,8 @@ fn members_land_where_tar_puts_them() {
         strip: 1,
         members: vec!["app/conf".into()],
         without: vec![Pattern::new(OsStr::new("*.bak")).expect("a pattern")],
+        flat: false,
+        ending: "",
     };
     let lands = |member: &str| it.lands(Path::new(member)).map(|path| path.display().to_string());
     assert_eq!(lands("./app/conf/.env").as_deref(), Some("/srv/conf/.env"));
@@ -56,4 +58,12 @@ fn what_goes_into_a_pipe_is_named_with_its_directory() {
     );
     assert_eq!(of("czf a.tgz app"), None);
     assert_eq!(of("tz"), None);
+}
+
+#[test]
+fn a_name_that_is_cut_short_is_the_one_that_it_can_be() {
+    let found = tar("-x --strip=1 --dir /srv --file a.tar --keep-old");
+    assert!(found.extracts && found.keeps && found.strip == 1);
+    assert_eq!((found.archive.as_deref(), found.directory.as_path()), (Some(OsStr::new("a.tar")), Path::new("/srv")));
+    assert!(!tar("-x --ex a.tar").keeps, "it may be several");
 }

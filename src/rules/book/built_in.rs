@@ -99,6 +99,7 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "openresty",
             "caddy",
             "snap",
+            "git",
         ],
         text: include_str!("../built_in/server.toml"),
         quick: include_str!("../built_in/quick/server.json"),

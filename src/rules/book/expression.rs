@@ -5,7 +5,7 @@
 use std::cell::{Cell, OnceCell};
 
 use regex::bytes::{Regex, RegexBuilder};
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde::Deserialize;
 
 use super::built_in;
@@ -15,6 +15,10 @@ const LARGEST: u64 = 40_000;
 
 /// No expression is built into more than this (1 MiB).
 const LARGEST_BUILT: usize = 1 << 20;
+
+/// So many steps are taken for one text, where each of its bytes costs what the expression may cost: about a second where
+/// it is at its worst.
+const MOST_STEPS: u64 = 1 << 27;
 
 thread_local! {
     static ARE_OURS: Cell<bool> = const { Cell::new(false) };
@@ -34,6 +38,8 @@ pub(super) fn of_ours<T>(read: impl FnOnce() -> T) -> T {
 #[serde(try_from = "String")]
 pub struct Expression {
     text: String,
+    /// What each byte of a text may cost, in steps; none of our own do much.
+    cost: u64,
     built: OnceCell<Option<Regex>>,
 }
 
@@ -48,7 +54,7 @@ impl TryFrom<String> for Expression {
 
     fn try_from(text: String) -> Result<Self, String> {
         if ARE_OURS.get() || built_in::has_expression(&text) {
-            return Ok(Self { text, built: OnceCell::new() });
+            return Ok(Self { text, cost: 0, built: OnceCell::new() });
         }
         let read = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&text).map_err(|error| {
             let why = error.to_string();
@@ -56,7 +62,7 @@ impl TryFrom<String> for Expression {
             format!("no regular expression: {}", line.trim())
         })?;
         match parts(&read) {
-            ..=LARGEST => Ok(Self { text, built: OnceCell::new() }),
+            ..=LARGEST => Ok(Self { text, cost: cost(&read), built: OnceCell::new() }),
             _ => Err("no regular expression: it is too large".to_owned()),
         }
     }
@@ -78,6 +84,23 @@ fn parts(read: &Hir) -> u64 {
     }
 }
 
+/// The states through which each byte may lead, where an expression is at its worst: its parts, and of a class every range.
+fn cost(read: &Hir) -> u64 {
+    match read.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len() as u64,
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len() as u64,
+        HirKind::Repetition(repeated) => {
+            cost(&repeated.sub).saturating_mul(u64::from(repeated.max.unwrap_or(repeated.min)).max(1))
+        }
+        HirKind::Capture(capture) => cost(&capture.sub).saturating_add(1),
+        HirKind::Concat(all) | HirKind::Alternation(all) => {
+            all.iter().fold(0, |sum: u64, part| sum.saturating_add(cost(part)))
+        }
+    }
+}
+
 impl Expression {
     /// None: it is too large to be built, so nobody can say what it is not about.
     fn built(&self) -> Option<&Regex> {
@@ -91,11 +114,16 @@ impl Expression {
         self.built().is_some()
     }
 
-    /// Whether it is about this text. One that cannot be built is about every text: too much held is better than too
-    /// little.
+    /// To look at this text may take longer than anybody waits.
+    fn is_too_much(&self, text: &[u8]) -> bool {
+        self.cost.saturating_mul(text.len() as u64) > MOST_STEPS
+    }
+
+    /// Whether it is about this text. One that cannot be built, and one that would take too long, is about every text: too
+    /// much held is better than too little.
     #[must_use]
     pub fn fits(&self, text: &[u8]) -> bool {
-        self.built().is_none_or(|built| built.is_match(text))
+        self.is_too_much(text) || self.built().is_none_or(|built| built.is_match(text))
     }
 
     /// Whether a group of it has this name.
@@ -106,7 +134,7 @@ impl Expression {
 
     /// What its named groups catch in a text, group by group; none when it is not about it.
     pub(in crate::rules) fn caught<'t>(&self, text: &'t [u8]) -> Option<Vec<(String, &'t [u8])>> {
-        let Some(built) = self.built() else { return Some(Vec::new()) };
+        let Some(built) = self.built().filter(|_| !self.is_too_much(text)) else { return Some(Vec::new()) };
         let mut found: Option<Vec<(String, &[u8])>> = None;
         for captures in built.captures_iter(text) {
             let named = built.capture_names().flatten();
@@ -145,6 +173,20 @@ mod tests {
             Some(vec![("name".to_owned(), &b"x"[..]), ("name".to_owned(), &b"y"[..])])
         );
         assert_eq!(one.caught(b"nothing"), None);
+    }
+
+    #[test]
+    fn one_that_would_take_too_long_is_about_everything() {
+        let slow = read(r"(?:x?\pL?){40}z").expect("read");
+        assert!(slow.is_built() && !slow.fits(b"x"));
+        let long = vec![b'x'; 900_000];
+        assert!(slow.fits(&long), "nobody has looked");
+        assert_eq!(slow.caught(&long), Some(vec![]));
+        let plain = read(r"(?m)^  *traefik\.http\.routers\.[a-z0-9-]+\.rule=Host\(").expect("read");
+        assert!(
+            !plain.fits(&vec![b'x'; 1 << 20]),
+            "what people write is looked at in files of any length that is read"
+        );
     }
 
     #[test]

@@ -24,6 +24,12 @@ pub enum Field {
     Operand(usize),
     /// `{2..}`: each operand from this one on, one name each; `{*}` is `{1..}`.
     Operands(usize),
+    /// `{1of2}`: an operand where there are exactly so many: where a program takes no more, the others are a slip of the
+    /// hand, and any of them may be a piece of a value.
+    OperandOf(usize, usize),
+    /// `{*=}`: what stands before the `=` of each operand that has one, up to the first that has none: from there on words may
+    /// be values.
+    Assigned,
     /// `{last}`: the last operand.
     Last,
     /// `{--name}`: the value of an option; where it is given several times, one name each.
@@ -45,6 +51,8 @@ impl std::fmt::Display for Field {
         match self {
             Self::Operand(number) => write!(f, "{{{number}}}"),
             Self::Operands(from) => write!(f, "{{{from}..}}"),
+            Self::OperandOf(number, all) => write!(f, "{{{number}of{all}}}"),
+            Self::Assigned => f.write_str("{*=}"),
             Self::Last => f.write_str("{last}"),
             Self::Option(name) | Self::Prefixed(name) | Self::Caught(name) => write!(f, "{{{name}}}"),
             Self::Variable(name) => write!(f, "{{env:{name}}}"),
@@ -133,7 +141,12 @@ fn read(gap: &str) -> Result<Part, String> {
     let field = if let Some(from) = name.strip_suffix("..") {
         Field::Operands(number(from)?)
     } else if name.starts_with(|first: char| first.is_ascii_digit()) {
-        Field::Operand(number(name)?)
+        match name.split_once("of") {
+            Some((at, all)) => Field::OperandOf(number(at)?, number(all)?),
+            None => Field::Operand(number(name)?),
+        }
+    } else if name == "*=" {
+        Field::Assigned
     } else if let Some(variable) = name.strip_prefix("env:") {
         Field::Variable(variable.to_owned())
     } else if name.starts_with('-') {
@@ -267,7 +280,9 @@ mod tests {
             read("{-p}{env:A}"),
             Ok(vec![Part::Gap(Field::Option("-p".into()), vec![]), Part::Gap(Field::Variable("A".into()), vec![]),])
         );
-        for wrong in ["{", "{}", "{0}", "{x..}", "{1|nothing}"] {
+        assert_eq!(read("{1of2}"), Ok(vec![Part::Gap(Field::OperandOf(1, 2), vec![])]));
+        assert_eq!(read("{*=}"), Ok(vec![Part::Gap(Field::Assigned, vec![])]));
+        for wrong in ["{", "{}", "{0}", "{x..}", "{1of}", "{1of0}", "{1|nothing}"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

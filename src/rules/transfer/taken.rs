@@ -47,11 +47,19 @@ pub(super) fn deletes(line: &Line<'_>, around: &Step<'_>) -> bool {
     says_so && (is_whole(line, around) || line.is_on("-d|--dirs"))
 }
 
-/// `rsync --remove-source-files HOST:FILE .`
+/// `rsync --remove-source-files HOST:FILE .`, and the same of files here.
 pub(super) fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
     let takes = line.is_on("--remove-source-files") || line.is_on("--remove-sent-files");
     let sources = line.operands.split_last().map(|(_, sources)| sources).filter(|_| takes);
     let places = sources.unwrap_or_default().iter().filter_map(|source| place(source));
+    // What lies here, `rm` takes away.
+    let own = sources.unwrap_or_default().iter().filter(|source| place(source).is_none());
+    let own: Vec<OsString> = own.map(|&source| source.to_owned()).collect();
+    let here = (!own.is_empty()).then(|| {
+        let whole = is_whole(line, around).then(|| OsString::from("-r"));
+        let args = whole.into_iter().chain([OsString::from("--")]).chain(own).collect();
+        Step { name: "rm".into(), called: "rm".into(), args, ..around.clone() }
+    });
     let steps = places.map(|(name, path)| {
         let there = there(around.clone(), &book.host(&host::options(line, around, book), &name));
         let sent = listed(line, around, Path::new(&path)).or_else(|| {
@@ -60,11 +68,19 @@ pub(super) fn taken<'a>(line: &Line<'_>, around: &Step<'a>, book: &Book) -> Vec<
         let args = [OsString::from("--"), path].into_iter().collect();
         Step { name: "rm".into(), args, sent: sent.into_iter().collect(), ..there }
     });
-    steps.collect()
+    steps.chain(here).collect()
 }
 
 /// What is kept by filters that say so.
 fn kept(line: &Line<'_>) -> Vec<Pattern> {
+    let is_risk = |filter: &OsStr| {
+        ["!", "clear", "R", "risk", "+", "include", ".", ":", "merge", "dir-merge"]
+            .iter()
+            .any(|sign| begins(filter, sign))
+    };
+    if line.is_given("-F") || line.values("-f|--filter").any(is_risk) {
+        return Vec::new();
+    }
     let protecting = |filter: &OsStr| PROTECTS.iter().find(|sign| begins(filter, sign)).copied();
     let named =
         line.values("-f|--filter").filter_map(|filter| Some(tail(filter, protecting(filter)?.len()).into_owned()));

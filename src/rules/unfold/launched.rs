@@ -105,6 +105,9 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     if words.is_empty() && (launcher.shell_alone || line.is_any_on(&launcher.shell_with)) {
         return read(around);
     }
+    if launcher.program.has("xargs") && is_each_a_script(&words, line) {
+        return read(Step { name: "sh".into(), called: "sh".into(), args: Words::default(), ..around });
+    }
     if launcher.program.has("xargs") {
         return Inner::Commands(by_xargs(&words, line, &around));
     }
@@ -157,6 +160,16 @@ fn read(around: Step<'_>) -> Inner<'_> {
         None if is_fed(&around) => Inner::Fed(Box::new(around)),
         None => Inner::Nothing,
     }
+}
+
+/// `xargs -I{} bash -c {}`: each line that comes in is a script.
+fn is_each_a_script(words: &Words<'_>, line: &Line<'_>) -> bool {
+    let place = line.value("-I").unwrap_or(OsStr::new("{}"));
+    let is_shell = |program: &OsString| {
+        let name = name_of(program);
+        ["sh", "bash", "zsh", "dash", "ksh"].iter().any(|shell| name == *shell)
+    };
+    matches!(words.get(..), Some([program, option, script]) if is_shell(program) && option == "-c" && script == place)
 }
 
 /// The words behind this one, if it is the first.

@@ -21,19 +21,30 @@ pub(super) fn on_host<'a>(
 ) -> Inner<'a> {
     let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
     let from = place(destination).map_or_else(OsString::new, |(_, path)| path);
-    if let Some(taken) = fetched(words, &from, &around) {
-        return Inner::Command(Box::new(taken));
+    let whole = line.is_on("-r");
+    let here = || OsStr::new(".");
+    let place = words.first().copied();
+    // `HOST:DIR` goes there, `HOST:FILE` fetches it into this directory: only the host knows which.
+    let names_one = !from.is_empty() && from != "." && !from.as_encoded_bytes().ends_with(b"/");
+    let taken = (place.is_some() || names_one).then(|| fetched(&from, place.unwrap_or_else(here), whole, &around));
+    if let (Some(taken), Some(_)) = (&taken, place) {
+        return Inner::Command(Box::new(taken.clone()));
     }
+    let also = |inner: Inner<'a>| match taken.clone() {
+        Some(taken) => Inner::Both(vec![taken], Box::new(inner)),
+        None => inner,
+    };
     let said = match said(line, &around, book) {
         Said::Text(text) => text,
-        Said::Nothing => return Inner::Nothing,
-        Said::Hidden => return Inner::Unread,
+        Said::Nothing => return also(Inner::Nothing),
+        Said::Hidden => return also(Inner::Unread),
         Said::Sent(sent) => {
             let step = Step { name: "put".into(), args: Words::default(), sent: vec![sent], ..there(around) };
-            return Inner::Command(Box::new(step));
+            return also(Inner::Command(Box::new(step)));
         }
     };
-    let gotten = gotten(&said, &around);
+    let mut gotten = gotten(&said, &around, book);
+    gotten.extend(taken);
     let whole = if around.host.is_none() { put_whole(&said, &around.cwd) } else { Vec::new() };
     let there = Step { sent: whole, input: None, ..there(around) };
     let script = Inner::Script(Text::Made(said), Words::default(), Box::new(there));
@@ -81,37 +92,63 @@ fn said(line: &Line<'_>, around: &Step<'_>, book: &Book) -> Said {
     if text.is_empty() { Said::Nothing } else { Said::Text(plain(&text)) }
 }
 
-/// The commands without what stands before them: `-` (go on if it fails) and `@` (say nothing of it).
+/// The commands without what stands before them: `-` (go on if it fails) and `@` (say nothing of it). In whatever letters they
+/// are typed, and by the names that other programs have for the same.
 fn plain(commands: &[u8]) -> Vec<u8> {
     let lines = commands.split(|&byte| byte == b'\n').map(|line| {
         let begin = line.iter().position(|byte| !b" \t-@".contains(byte)).unwrap_or(line.len());
-        &line[begin..]
+        let end = line[begin..].iter().position(u8::is_ascii_whitespace).map_or(line.len(), |at| begin + at);
+        let command = match line[begin..end].to_ascii_lowercase() {
+            symlink if symlink == b"symlink" => b"ln".to_vec(),
+            copy if copy == b"copy" => b"cp".to_vec(),
+            several if several == b"mput" => b"put".to_vec(),
+            other => other,
+        };
+        [command.as_slice(), &line[end..]].concat()
     });
     lines.collect::<Vec<_>>().join(&b'\n')
 }
 
 /// `sftp HOST:FILE PLACE`: as `cp` onto this machine.
-fn fetched<'a>(words: &[&OsStr], from: &OsStr, around: &Step<'a>) -> Option<Step<'a>> {
-    let [place] = words else { return None };
+fn fetched<'a>(from: &OsStr, place: &OsStr, whole: bool, around: &Step<'a>) -> Step<'a> {
+    let option = whole.then(|| OsString::from("-r"));
     // What another host sends, nobody here sees.
-    let args = [OsString::from("--"), elsewhere(from), (*place).to_owned()];
-    Some(Step { name: "cp".into(), args: args.into_iter().collect(), ..around.clone() })
+    let args = option.into_iter().chain([OsString::from("--"), elsewhere(from), place.to_owned()]);
+    Step { name: "cp".into(), called: "cp".into(), args: args.collect(), input: None, ..around.clone() }
+}
+
+/// The same of a pattern: of what it may stand for over there, what has the same name here. Where nobody can say which,
+/// everything below.
+fn each_fetched<'a>(pattern: &str, place: &OsStr, whole: bool, around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let name = pattern.rsplit('/').next().unwrap_or(pattern);
+    if !pattern.contains(['*', '?', '[']) {
+        return vec![fetched(OsStr::new(pattern), place, whole, around)];
+    }
+    match book.named(&around.path(place), name.as_bytes()).filter(|_| !around.inside && around.host.is_none()) {
+        Some(names) => names
+            .iter()
+            .map(|name| fetched(OsStr::new(&*String::from_utf8_lossy(name)), place, whole, around))
+            .collect(),
+        None => vec![fetched(OsStr::new("."), place, true, around)],
+    }
 }
 
 /// What sftp fetches onto this machine (`get FILE [PLACE]`): as `cp` here.
-fn gotten<'a>(commands: &[u8], around: &Step<'a>) -> Vec<Step<'a>> {
+fn gotten<'a>(commands: &[u8], around: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
     let mut here = Step { input: None, ..around.clone() };
     let mut steps = Vec::new();
     for line in commands.split(|byte| b"\n;".contains(byte)) {
         let line = String::from_utf8_lossy(line).replace(['"', '\''], "");
         let mut words = line.split_whitespace();
         let command = words.next().unwrap_or_default();
-        let mut files = words.filter(|word| !word.starts_with('-')).map(OsString::from);
+        let (options, files): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
+        let whole = options.iter().any(|option| option.contains(['r', 'R']));
+        let mut files = files.into_iter();
         match (command, files.next()) {
-            ("lcd", Some(directory)) => here.cwd = here.path(&directory),
+            ("lcd", Some(directory)) => here.cwd = here.path(OsStr::new(directory)),
             ("get" | "mget" | "reget", Some(file)) => {
-                let place = files.next().unwrap_or_else(|| ".".into());
-                steps.extend(fetched(&[&place], &file, &here));
+                let place = OsStr::new(files.next().unwrap_or("."));
+                steps.extend(each_fetched(file, place, whole, &here, book));
             }
             _ => {}
         }

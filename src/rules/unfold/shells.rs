@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::rc::Rc;
 
 use super::{Inner, Text};
+use crate::rules::printed::Printed;
 use crate::rules::step::{STDIN, Step, UNKNOWN};
 use crate::rules::words::Words;
 
@@ -46,6 +47,8 @@ pub(super) fn shell<'a>(step: &Step<'a>) -> Inner<'a> {
     let reads_input =
         step.args.get(at).is_none_or(is_input) || step.args[..at].iter().any(|word| is_letter(word, b's'));
     match (step.args.get(at), &step.input) {
+        // What files hold, or others print, of which the line says which they are: `bash -c "$(cat x.sh)"`.
+        (Some(text), _) if wants_script && is_told(text, step) => Inner::Fed(Box::new(fed(&step.within, step))),
         (Some(_), _) if wants_script => {
             // Which shell's name stands for `$0` where none is given makes no difference.
             let given = step.args.from(at + 1);
@@ -94,6 +97,9 @@ pub(super) fn in_file<'a>(file: &OsString, step: &Step<'a>, parameters: Words<'a
         step.made.iter().find(|(made, _)| *made == path).map(|(_, printed)| printed)
     };
     let Some(printed) = printed else { return Inner::Nothing };
+    if printed.text.is_none() && !printed.hidden && !printed.files.is_empty() {
+        return Inner::Fed(Box::new(fed(printed, step)));
+    }
     match &printed.text {
         Some(text) => {
             // What it reads in files as well nobody has read.
@@ -106,6 +112,29 @@ pub(super) fn in_file<'a>(file: &OsString, step: &Step<'a>, parameters: Words<'a
         None if printed.hidden => Inner::Unread,
         None => Inner::Nothing,
     }
+}
+
+/// Whether a word is all that files hold which the line names.
+fn is_told(word: &OsString, step: &Step<'_>) -> bool {
+    let within = &step.within;
+    word.as_encoded_bytes() == [UNKNOWN] && within.text.is_none() && !within.hidden && !within.files.is_empty()
+}
+
+/// The same with this on its standard input.
+fn fed<'a>(printed: &Printed, step: &Step<'a>) -> Step<'a> {
+    let (input, input_from) = (printed.text.clone(), printed.files.clone());
+    Step { input, input_from, input_hidden: printed.hidden, within: Rc::default(), ..step.clone() }
+}
+
+/// `. /dev/stdin`: what comes in, as a script.
+pub(super) fn taken_in<'a>(step: &Step<'a>) -> Option<Inner<'a>> {
+    let takes = step.called == "." || step.called == "source";
+    let from_input = step.args.first().is_some_and(|file| INPUTS.iter().any(|input| file == input));
+    (takes && from_input).then(|| match &step.input {
+        Some(text) => Inner::Script(Text::Read(Rc::clone(text)), Words::default(), Box::new(step.clone())),
+        None if is_fed(step) => Inner::Fed(Box::new(step.clone())),
+        None => Inner::Nothing,
+    })
 }
 
 /// `-s` and its like, also in a bundle.

@@ -68,7 +68,9 @@ impl Filling<'_> {
         let doubtful = &self.line.doubtful;
         template.parts().iter().any(|part| match part {
             Part::Gap(Field::Operand(number), _) => doubtful.iter().any(|at| at < number),
-            Part::Gap(Field::Operands(_) | Field::Caught(_), _) => !doubtful.is_empty(),
+            Part::Gap(Field::Operands(_) | Field::OperandOf(..) | Field::Assigned | Field::Caught(_), _) => {
+                !doubtful.is_empty()
+            }
             Part::Gap(Field::Last, _) => doubtful.last().is_some_and(|at| at + 1 == self.line.operands.len()),
             _ => false,
         })
@@ -87,6 +89,14 @@ impl Filling<'_> {
         match field {
             Field::Operand(number) => one(operands.get(number - 1).copied()),
             Field::Operands(from) => operands.iter().skip(from - 1).map(|&word| Cow::Borrowed(word)).collect(),
+            Field::OperandOf(number, all) => one(operands.get(number - 1).copied().filter(|_| operands.len() == *all)),
+            Field::Assigned => {
+                let named = |word: &&'s OsStr| {
+                    let equals = word.as_encoded_bytes().iter().position(|&byte| byte == b'=')?;
+                    Some(Cow::Owned(String::from_utf8_lossy(&word.as_encoded_bytes()[..equals]).into_owned().into()))
+                };
+                operands.iter().map_while(named).collect()
+            }
             Field::Last => one(operands.last().copied()),
             Field::Option(name) => self.line.values(name).map(Cow::Borrowed).collect(),
             Field::Variable(name) => self.step.variable(name, self.env).map(Cow::Owned).into_iter().collect(),

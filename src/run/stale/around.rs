@@ -4,6 +4,7 @@
 mod fetched;
 mod forgotten;
 mod gone;
+mod index;
 mod lies;
 mod reference;
 mod theirs;
@@ -19,7 +20,7 @@ use std::rc::Rc;
 use crate::git::{GitError, History, Repository};
 use crate::lineage::{Way, Whereabouts, World};
 use crate::naming::Target;
-use crate::state;
+use crate::state::{self, StateDir};
 use crate::store::StoredReceipt;
 use crate::terms::{Digest, percent_decode};
 
@@ -54,6 +55,8 @@ pub(super) struct Machine<'a> {
     pub(super) host: &'a str,
     /// Two machines may have one name.
     pub(super) host_id: Option<&'a str>,
+    /// Where it remembers its boots: two machines may be made from one image.
+    pub(super) state: Option<&'a StateDir>,
 }
 
 impl Machine<'_> {
@@ -61,7 +64,9 @@ impl Machine<'_> {
     fn wrote(&self, receipt: &StoredReceipt) -> bool {
         let ids = receipt.host_id.as_deref().zip(self.host_id);
         // It may have been started anew since.
-        receipt.host == self.host && ids.is_some_and(|(theirs, ours)| state::is_same_machine(theirs, ours))
+        let is_seen = |theirs: &str| self.state.is_some_and(|state| state.has_seen(theirs));
+        receipt.host == self.host
+            && ids.is_some_and(|(theirs, ours)| state::is_same_machine(theirs, ours) && is_seen(theirs))
     }
 }
 
@@ -193,6 +198,9 @@ impl<'a> Around<'a> {
         };
         if let Some(found) = self.in_refs(repository, seen, receipt)? {
             return Ok(found);
+        }
+        if let Some(way) = self.in_an_index(repository, seen, receipt, place.as_deref())? {
+            return Ok(Whereabouts::Ahead(way));
         }
         match place {
             Some(place) => self.at_its_writer(receipt, repository, &place, moved_on, seen),

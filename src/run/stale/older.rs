@@ -16,7 +16,7 @@ use super::super::job::Job;
 use super::super::read::{content, sops_content};
 use super::super::{Before, env_of, files};
 use super::plaintext::Plaintext;
-use super::{AtHand, Look, SKEW_MS, who_wrote_it, would_lose};
+use super::{AtHand, Look, who_wrote_it, would_lose};
 
 /// So many older versions are held against the plaintext, at most.
 const MOST: usize = 8;
@@ -58,24 +58,9 @@ pub(super) fn has_come(job: &Job<'_>, file: &PlannedFile, store: &mut dyn Store)
     let Some(note) = older else { return Ok(None) };
     let shown = files::shown(file, &job.context.invocation.cwd);
     let (content, version) = (None, Some(&note.version));
-    let before = gone_before(job, file, &note, &chain);
-    let base = Base::Read { before: &before };
-    let read = AtHand { target: &file.target, shown: &shown, content, version, base };
+    let read = AtHand { target: &file.target, shown: &shown, content, version, base: Base::Read };
     let lost = would_lose(job.context, &job.owner.host, &read, &chain);
     Ok(lost.map(|refusal| Fault::Older(who_wrote_it(&refusal))))
-}
-
-/// What was written into this very file before that reading of it: it held that no more when it was read. By our own copies of
-/// what was written, whose moments are of the same clock as the note's; without one by the store's clock, which may differ.
-pub(super) fn gone_before(job: &Job<'_>, file: &PlannedFile, note: &Note, chain: &[StoredReceipt]) -> Vec<Digest> {
-    if !note.is_of(&file.target.path) {
-        return Vec::new();
-    }
-    let copies = job.chain(file).here().unwrap_or_default();
-    let kept = |version: &Digest| copies.iter().filter(|it| it.digest == *version).map(|it| it.made_at).max();
-    let written = |it: &StoredReceipt| kept(&it.new).unwrap_or_else(|| it.at.saturating_add(SKEW_MS));
-    let is_other = |it: &&StoredReceipt| it.new != note.version && written(it) < note.at;
-    chain.iter().filter(is_other).map(|it| it.new.clone()).collect()
 }
 
 /// How far from the newest it is; none for what the chain does not know.

@@ -191,8 +191,13 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         return if is_redirected(look.file, look.job) { look.of_redirected() } else { look.of_file(content) };
     }
     let own = plaintext.own();
-    let holds =
-        content.filter(|content| is_sops || (look.has_chain() && matches!(canary::sniff(content), Kind::Plain)));
+    // Plaintext may lie there, of an open edit or put there by hand, and an empty file or none: that is no version by itself, and
+    // what was there before is in the chain.
+    let has_chain = look.has_chain();
+    let holds_other = |version: &Digest| match content {
+        Some(content) if is_sops => Digest::of(content) != *version,
+        _ => has_chain,
+    };
     let head = look.head.clone().flatten();
     if let Some(found) = of_another(look, &plaintext, own.as_ref().map(|note| &note.version).or(head.as_ref())) {
         return Ok(found);
@@ -204,8 +209,7 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
         Some(note) if head.as_ref() == Some(&note.version) => Ok(Found::Go),
         Some(note) if in_place => read_earlier(look, &note),
         Some(note) if is_redirected(look.file, look.job) && !is_last_known(look, &note) => read_earlier(look, &note),
-        // Plaintext may lie there, of an open edit or put there by hand: it goes with that, and is no version by itself.
-        Some(note) if holds.is_some_and(|holds| Digest::of(holds) != note.version) => read_earlier(look, &note),
+        Some(note) if holds_other(&note.version) => read_earlier(look, &note),
         None if in_place => Ok(if look.has_chain() && !is_held(look) { look.unknown(None) } else { Found::Go }),
         _ if is_redirected(look.file, look.job) => look.of_redirected(),
         _ => look.of_file(content),
@@ -245,8 +249,7 @@ pub(super) fn read_earlier(look: &mut Look<'_>, note: &Note) -> Result<Found, St
     let chain = if look.has_chain() { look.chain()? } else { Vec::new() };
     let known = lineage::knows(&chain, &note.version);
     if known {
-        let before = older::gone_before(look.job, look.file, note, &chain);
-        return look.of_version(Some(&note.version), None, Base::Read { before: &before });
+        return look.of_version(Some(&note.version), None, Base::Read);
     }
     if look.file.write.via == Via::InPlace {
         return Ok(look.unknown(chain.first()));

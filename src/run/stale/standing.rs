@@ -67,8 +67,8 @@ fn look(context: &Context, host: &str, at_hand: &AtHand<'_>, chain: &[StoredRece
     let AtHand { target, shown, content, version, base } = *at_hand;
     let env = env_of(context);
     let state = StateDir::existing(&env).ok().flatten();
-    let host_id = state.map(|state| state.host_id(context.clock.as_ref()));
-    let machine = Machine { host, host_id: host_id.as_deref() };
+    let host_id = state.as_ref().map(|state| state.host_id(context.clock.as_ref()));
+    let machine = Machine { host, host_id: host_id.as_deref(), state: state.as_ref() };
     let mut around = Around::of(target, machine, &env, content, version);
     let is_known = |version: &Digest| lineage::knows(chain, version);
     let known_as = version.filter(|version| !is_known(version)).and_then(|_| around.known_as(chain));

@@ -18,6 +18,8 @@ use line::{Line, aside};
 pub(super) struct Step {
     pub(super) retry: String,
     pub(super) next: String,
+    /// It brings back what the file had held, which may have been meant to go.
+    pub(super) brings_back: bool,
 }
 
 /// The same plaintext stays of the older version.
@@ -39,28 +41,34 @@ pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Ba
     let inside = root.and_then(|root| target.path.strip_prefix(root).ok()).unwrap_or(&target.path);
     let spec = if git == "git" { shown.to_owned() } else { path(inside) };
     let decrypt = decrypt(shown, &target.path);
-    let line = Line { git, spec, inside: path(inside), shown, decrypt, autostash: false };
+    let aside = aside(&git, target, shown);
+    let line = Line { git, spec, inside: path(inside), shown, aside, decrypt, autostash: false };
     let next = match (base, way) {
         // The newest lies below the plaintext that was written over it.
-        (Base::Read { .. }, Way::ReadAgain) if files::is_plaintext(&target.path) => {
-            format!("mv {shown} {0} && locked restore {shown} && {1}", aside(shown), line.decrypt)
+        (Base::Read, Way::ReadAgain) if files::is_plaintext(&target.path) => {
+            format!("mv {shown} {} && locked restore {shown} && {}", line.aside, line.decrypt)
         }
-        (Base::Read { .. }, Way::ReadAgain) => line.of(way),
+        // It was taken away, or emptied.
+        (Base::Read, Way::ReadAgain) if files::is_nothing(&target.path) => {
+            format!("locked restore {shown} && {}", line.decrypt)
+        }
+        (Base::Read, Way::ReadAgain) => line.of(way),
         // What has no receipt cannot be committed past the hooks.
         (Base::Under, Way::CommitHere(then)) => {
             format!("{} stash push -- {} && {}", line.git, line.spec, line.of(then))
         }
-        (Base::Read { .. }, way) if wants(way).is_none() => format!("{} && {}", line.of(way), line.decrypt),
+        (Base::Read, way) if wants(way).is_none() => format!("{} && {}", line.of(way), line.decrypt),
         _ => line.of(way),
     };
     let retry = match (wants(way), base) {
         (Some(wants), _) => wants,
         (None, Base::File) => "yes, after the next step".to_owned(),
         (None, Base::Under) => AGAIN_UNDER.to_owned(),
-        (None, Base::Read { .. }) => AGAIN_READ.to_owned(),
+        (None, Base::Read) => AGAIN_READ.to_owned(),
         (None, Base::Put { .. }) => AGAIN_PUT.to_owned(),
     };
-    Step { retry, next }
+    let brings_back = base == Base::Read && *way == Way::ReadAgain && next.contains("locked restore");
+    Step { retry, next, brings_back }
 }
 
 /// The line that reads it again.

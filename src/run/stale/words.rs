@@ -15,16 +15,18 @@ pub(super) fn stale(newer: &StoredReceipt, shown: &str, base: Base<'_>, step: St
     let what = match base {
         Base::File => format!("{shown} is an older version here; writing upon it would lose a newer one"),
         Base::Under => format!("{shown} was made from an older version here; taking it in would lose a newer one"),
-        Base::Read { .. } => {
+        Base::Read => {
             format!("the plaintext for {shown} is of an older version; encrypting it would lose a newer one")
         }
         Base::Put { .. } => format!("what is put over {shown} is of an older version; it would lose a newer one"),
     };
+    // Somebody may have thrown it away, and brought it back or not: who knows says so.
+    let again = if step.brings_back { "; if the newer one is to go, with --accept-stale" } else { "" };
     Refusal {
         word: "REFUSED",
         what,
         why: format!("the newer one was written by {}; nothing was run", who(newer)),
-        retry: step.retry,
+        retry: format!("{}{again}", step.retry),
         next: step.next,
     }
 }

@@ -122,6 +122,9 @@ impl Wrapper<'_> {
     /// The lease is settled, or there never was one.
     pub fn dismiss(self) {}
 
+    /// Nothing was run, and what an earlier command has left stays: whoever looks after that goes on, or it runs out.
+    pub fn leave_to_stay(self, _words: String) {}
+
     /// The store could not be told. There is no other process to go on trying: it is tried for a moment, then left as word
     /// for whoever finds the store up again.
     pub fn leave_to_keeper(self) {

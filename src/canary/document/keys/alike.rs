@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Keys, Leaf};
 
+/// So many values, with so many bytes together, are not as long as others by accident.
+const NO_ACCIDENT: (usize, usize) = (3, 8);
+
 impl Keys {
     /// Of what two versions differ in, how much `self` has as the older has it, and how much as the newer. `values`: what
     /// stands at a place counts, and not only that something does.
@@ -45,31 +48,33 @@ impl Keys {
     /// where something is encrypted it has something in the open, and most of that is as long as what is encrypted.
     #[must_use]
     pub fn are_bared_in(&self, plain: &Self) -> bool {
-        let (all, named, as_long) = self.laid_onto(plain);
+        let (all, named, as_long, _) = self.laid_onto(plain);
         named > 0 && named * 2 >= all && as_long * 3 >= named * 2
     }
 
-    /// The same where nothing else speaks for it: at nearly all places, nearly all of them as long, and more than one.
+    /// The same where nothing else speaks for it: at nearly all places, nearly all of them as long, and so many that this is no
+    /// accident. Two short values of an example are as long as those of any file of that kind.
     #[must_use]
     pub fn are_copied_in(&self, plain: &Self) -> bool {
-        let (all, named, as_long) = self.laid_onto(plain);
-        as_long > 1 && named * 10 >= all * 9 && as_long * 10 >= named * 9
+        let (all, named, as_long, bytes) = self.laid_onto(plain);
+        as_long >= NO_ACCIDENT.0 && bytes >= NO_ACCIDENT.1 && named * 10 >= all * 9 && as_long * 10 >= named * 9
     }
 
     /// How many places have something encrypted; at how many of them the other one has something in the open; and how many of
-    /// these are as long.
-    fn laid_onto(&self, plain: &Self) -> (usize, usize, usize) {
+    /// these are as long, with the length of those together.
+    fn laid_onto(&self, plain: &Self) -> (usize, usize, usize, usize) {
         let there = self.mapped_onto(plain);
-        let (mut all, mut named, mut as_long) = (0, 0, 0);
+        let (mut all, mut named, mut as_long, mut bytes) = (0, 0, 0, 0);
         for (node, it) in self.nodes.iter().zip(&there) {
             let Some(Leaf::Encrypted(_, length)) = node.leaf else { continue };
             all += 1;
             if let Some(Leaf::Plain(_, found)) = it.and_then(|it| plain.nodes[it as usize].leaf) {
                 named += 1;
                 as_long += usize::from(found == length);
+                bytes += if found == length { length } else { 0 };
             }
         }
-        (all, named, as_long)
+        (all, named, as_long, bytes)
     }
 }
 
@@ -157,6 +162,11 @@ mod tests {
         }
         let one = format!("token: {}\n", enc("AAAA"));
         assert!(keys(&one).are_bared_in(&keys("token: abc\n")) && !keys(&one).are_copied_in(&keys("token: abc\n")));
+        // As an example may look.
+        let few = format!("user: {}\npass: {}\n", enc("AAAA"), enc("AAAAAAAAAAA="));
+        assert!(!keys(&few).are_copied_in(&keys("user: app\npass: changeme\n")));
+        let short = format!("a: {0}\nb: {0}\nc: {0}\n", enc("AA=="));
+        assert!(!keys(&short).are_copied_in(&keys("a: 1\nb: 2\nc: 3\n")));
         assert!(!keys("a: 1\n").are_bared_in(&keys("a: 1\n")), "nothing was encrypted");
     }
 }

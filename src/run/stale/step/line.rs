@@ -1,13 +1,21 @@
 //! A way as a line that can be pasted.
 #![forbid(unsafe_code)]
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
 use crate::lineage::Way;
+use crate::naming::Target;
 
 use super::quoted;
 
-/// Where plaintext is put out of the way: beside itself.
-pub(super) fn aside(spec: &str) -> String {
-    format!("{spec}.plain")
+/// Where plaintext is put out of the way: into the directory of git itself, which no commit takes in. Without a repository beside
+/// itself.
+pub(super) fn aside(git: &str, target: &Target, shown: &str) -> String {
+    let name = target.path.file_name().filter(|_| target.repository.is_some());
+    let plain = |name: &OsStr| [name, OsStr::new(".plain")].into_iter().collect::<OsString>();
+    let name = name.map(|name| super::path(Path::new(&plain(name))));
+    name.map_or_else(|| format!("{shown}.plain"), |name| format!("\"$({git} rev-parse --absolute-git-dir)\"/{name}"))
 }
 
 /// What every line is made of.
@@ -21,6 +29,8 @@ pub(super) struct Line<'a> {
     pub(super) inside: String,
     /// The file, as it was typed.
     pub(super) shown: &'a str,
+    /// Where plaintext is put out of the way.
+    pub(super) aside: String,
     /// What reads it again.
     pub(super) decrypt: String,
     /// Merges and pulls put aside what is uncommitted in other files.
@@ -29,12 +39,14 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     pub(super) fn of(&self, way: &Way) -> String {
-        let Self { git, spec, inside, shown, .. } = self;
+        let Self { git, spec, inside, shown, aside, .. } = self;
         let past = if self.autostash { " --autostash" } else { "" };
         match way {
             Way::Merge(from) => format!("{git} merge{past} {}", quoted(from)),
             Way::Checkout(from) => format!("{git} checkout {} -- {spec}", quoted(from)),
             Way::PastSparse => format!("{git} checkout --ignore-skip-worktree-bits HEAD -- {spec}"),
+            Way::FromIndex { aside: false } => format!("{git} checkout -- {spec}"),
+            Way::FromIndex { aside: true } => format!("mv {shown} {aside} && {git} checkout -- {spec}"),
             Way::Pull { from, diverged } => {
                 let join = if *diverged { " --no-rebase" } else { "" };
                 let from = from.as_ref().map(|(remote, branch)| format!(" {} {}", quoted(remote), quoted(branch)));
@@ -55,7 +67,7 @@ impl Line<'_> {
                 format!("{git} commit -m 'Update {}' -- {spec} && {}", self.plain(), self.of(then))
             }
             Way::PutAside(then) => {
-                format!("mv {shown} {} && {git} checkout HEAD -- {spec} && {}", aside(shown), self.of(then))
+                format!("mv {shown} {aside} && {git} checkout HEAD -- {spec} && {}", self.of(then))
             }
             Way::CommitThere { worktree, push, then } => {
                 let there = format!("git -C {}", quoted(worktree));

@@ -67,7 +67,7 @@ fn every_way_is_a_line_that_can_be_pasted() {
         ),
         (
             Way::PutAside(Box::new(pull(false, None))),
-            "mv 'a b.yaml' 'a b.yaml'.plain && git checkout HEAD -- 'a b.yaml' && git pull",
+            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'a b.yaml.plain' && git checkout HEAD -- 'a b.yaml' && git pull",
         ),
         (Way::PullThere { place: "/o t".to_owned(), branch: "main".to_owned() }, "git pull --no-rebase '/o t' main"),
         (Way::EndThere { worktree: "/o".to_owned() }, "git -C /o status"),
@@ -88,6 +88,11 @@ fn every_way_is_a_line_that_can_be_pasted() {
             Way::BackToHead(Box::new(Way::Merge("origin/main".to_owned()))),
             "git checkout HEAD -- 'a b.yaml' && git merge origin/main",
         ),
+        (Way::FromIndex { aside: false }, "git checkout -- 'a b.yaml'"),
+        (
+            Way::FromIndex { aside: true },
+            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'a b.yaml.plain' && git checkout -- 'a b.yaml'",
+        ),
         (Way::TooMany, "git log --oneline -- 'a b.yaml'"),
         (Way::EndFirst, "git status"),
         (Way::ReadAgain, "locked sops decrypt 'a b.yaml'"),
@@ -98,7 +103,7 @@ fn every_way_is_a_line_that_can_be_pasted() {
     let from_outside = step(&Way::Checkout("main".to_owned()), &target, Path::new("/"), "'w t/s/a b.yaml'", Base::File);
     assert_eq!(from_outside.next, "git -C '/w t' checkout main -- 's/a b.yaml'");
     // What is of an older version stays so: nobody is told to do the same again.
-    let read = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Read { before: &[] });
+    let read = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Read);
     assert_eq!(read.next, "git pull && locked sops decrypt 'a b.yaml'");
     let put = step(&pull(false, None), &target, Path::new("/w t/s"), "'a b.yaml'", Base::Put { over: None, by: "" });
     for (one, word) in [(read, "not with that plaintext"), (put, "not with that file")] {

@@ -24,7 +24,7 @@ fn newer() -> StoredReceipt {
 }
 
 fn plain_step() -> Step {
-    Step { retry: "yes, after the next step".to_owned(), next: "git pull".to_owned() }
+    Step { retry: "yes, after the next step".to_owned(), next: "git pull".to_owned(), brings_back: false }
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! A version that is staged and committed nowhere yet: what an index has somebody is about to commit.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use crate::git::{GitError, Repository};
+use crate::lineage::Way;
+use crate::store::StoredReceipt;
+use crate::terms::Digest;
+
+use super::lies::Lies;
+use super::{Around, Seen, path_of_key};
+
+impl Around<'_> {
+    /// What brings a version that is staged here, or in the work tree of its writer; none where it is staged in neither.
+    pub(super) fn in_an_index(
+        &self,
+        ours: &Repository,
+        seen: &Seen,
+        receipt: &StoredReceipt,
+        place: Option<&Path>,
+    ) -> Result<Option<Way>, GitError> {
+        if self.is_staged(ours, self.file(), receipt)? {
+            let aside = self.lies(ours, seen)? == Lies::Plain;
+            return Ok(Some(Way::FromIndex { aside }));
+        }
+        let Some(place) = place.filter(|place| *place != ours.worktree_root) else { return Ok(None) };
+        let file = place.join(path_of_key(&receipt.path));
+        let Some(theirs) = self.theirs(place, &file) else { return Ok(None) };
+        let branch = theirs.repository.branch(self.env)?;
+        if !branch.is_some_and(|branch| seen.ours.has(&branch))
+            || !self.is_staged(&theirs.repository, &file, receipt)?
+        {
+            return Ok(None);
+        }
+        // What some commit has there is no question of the index.
+        let staged = theirs.repository.staged(&file, self.env)?.map(|(staged, _)| staged);
+        let history = theirs.history(self.env)?;
+        let is_committed = staged.is_some_and(|staged| !history.brought(&staged).is_empty());
+        Ok((!is_committed).then(|| Way::EndThere { worktree: place.display().to_string() }))
+    }
+
+    /// The index of this work tree has it, and its object is there.
+    fn is_staged(&self, repository: &Repository, file: &Path, receipt: &StoredReceipt) -> Result<bool, GitError> {
+        let Some((staged, _)) = repository.staged(file, self.env)? else { return Ok(false) };
+        let content = repository.content_of(&staged, self.env)?;
+        let is_it = |content: Vec<u8>| receipt.blob.as_ref() == Some(&staged) || Digest::of(&content) == receipt.new;
+        Ok(content.is_some_and(is_it))
+    }
+}
