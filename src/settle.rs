@@ -158,6 +158,56 @@ impl Decision {
         self
     }
 
+    /// Whether it is said for how long something stays.
+    #[must_use]
+    pub fn says_how_long(&self) -> bool {
+        let says = |telling: &Telling| {
+            matches!(
+                telling,
+                Telling::Kept { .. } | Telling::Unproven { stays: Some(_), .. } | Telling::Consumers { .. }
+            )
+        };
+        self.tellings.iter().any(says)
+    }
+
+    /// The same where some of it stays longer than the command asked for, as under a hold that lasts longer: people are told of
+    /// the time that the board shows. `lasts`: for how long a resource stays by the store.
+    pub fn lasting(mut self, lasts: &dyn Fn(&Resource) -> Option<Duration>) -> Self {
+        let longer = |resource: &Resource, asked: Duration| match lasts(resource) {
+            // What is shown has no fractions.
+            Some(left) if left > asked => Duration::from_secs(left.as_secs() + u64::from(left.subsec_nanos() > 0)),
+            _ => asked,
+        };
+        let mut tellings = Vec::new();
+        for telling in std::mem::take(&mut self.tellings) {
+            match telling {
+                Telling::Kept { resources, wrote, keep_for } => {
+                    let mut groups: Vec<(Duration, Vec<Resource>)> = Vec::new();
+                    for resource in resources {
+                        let stays = longer(&resource, keep_for);
+                        match groups.iter_mut().find(|(known, _)| *known == stays) {
+                            Some((_, group)) => group.push(resource),
+                            None => groups.push((stays, vec![resource])),
+                        }
+                    }
+                    let told = |(keep_for, resources)| Telling::Kept { resources, wrote, keep_for };
+                    tellings.extend(groups.into_iter().map(told));
+                }
+                Telling::Unproven { why, stays: Some((resources, asked)) } => {
+                    let least = resources.iter().map(|resource| longer(resource, asked)).min().unwrap_or(asked);
+                    tellings.push(Telling::Unproven { why, stays: Some((resources, least)) });
+                }
+                Telling::Consumers { resource, consumers, keep_for } => {
+                    let keep_for = longer(&resource, keep_for);
+                    tellings.push(Telling::Consumers { resource, consumers, keep_for });
+                }
+                other => tellings.push(other),
+            }
+        }
+        self.tellings = tellings;
+        self
+    }
+
     /// Why something of it is quarantined, if it is.
     #[must_use]
     pub fn quarantine(&self) -> Option<&str> {

@@ -902,7 +902,7 @@ create or replace function "locked".finish(row_id bigint, how text, why text, ow
 language plpgsql volatile as $body$
 begin
   update "locked".leases l
-     set ended_at = t, ended_as = how, note = nullif(left(concat_ws('; ', l.note, nullif(why, '')), 4000), ''),
+     set ended_at = t, ended_as = how, note = nullif(left(case when own then concat_ws('; ', nullif(why, ''), l.note) else concat_ws('; ', l.note, nullif(why, '')) end, 4000), ''),
          settled = l.settled or own, takeable = false
    where l.id = row_id;
 end $body$;
@@ -1184,7 +1184,7 @@ begin
         fate := "locked".fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from "locked".line(l, above, q) s;
-          fate := case when stand = 'may join' and kind = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' and not l.revoked then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;
@@ -1298,7 +1298,7 @@ language sql volatile as $body$
   on conflict do nothing
 $body$;
 
--- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
+-- The row stays with its session, for what was left half done. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
 -- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
 -- taken away meanwhile has run out: it is whoever's is next, who proves the files.
@@ -1309,7 +1309,10 @@ declare
 begin
   update "locked".leases x
      set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
-         reason = "locked".because(l, why), pid = null, live_device = null, live_inode = null,
+         -- It changed nothing; an earlier one did, and why that was kept goes on to be why.
+         reason = "locked".because(l, coalesce((select b.reason from "locked".leases b
+           where anybody and l.debt <> '[]' and b.scope = l.scope and b.name = l.name and b.session = l.session and b.token < l.token
+           order by b.token desc limit 1), why)), pid = null, live_device = null, live_inode = null,
          expires_at = t + "locked".span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -1408,6 +1411,9 @@ begin
     perform "locked".finish(l.id, case when what = 'release' then how else "locked".ended(l, 'failed') end, "locked".because(l,
       case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform "locked".inherit(l, heir, t);
+  elsif what = 'keep' and (e ->> 'takeable')::boolean and l.hold_ttl_ms is not null and l.debt = '[]' and not l.revoked then
+    -- It changed nothing, and the hold is as it was.
+    perform "locked".hand_back(l, t);
   elsif what = 'keep' then
     perform "locked".keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
   elsif what = 'linger' and e ->> 'keep_ms' is not null and l.hold_ttl_ms is not null then
@@ -1422,7 +1428,8 @@ begin
   elsif "locked".to_others(l.debt) <> '[]' then
     perform "locked".leave_unproven(l, t);
   else
-    perform "locked".finish(l.id, how, concat_ws('; ', l.reason, nullif(why, '')), true, t);
+    -- A person's word first; what became of the hold meanwhile comes after it.
+    perform "locked".finish(l.id, how, concat_ws('; ', nullif(why, ''), l.reason), true, t);
   end if;
 end $body$;
 
@@ -1947,7 +1954,8 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'issue', "locked".issue(l), 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
+      'pid', l.pid, 'operation', l.operation, 'issue', "locked".issue(l),
+      'hold_issue', case when l.hold_ttl_ms is not null then "locked".own_issue(l) end, 'state', "locked".seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', "locked".ms(l.acquired_at), 'renewed_at', "locked".ms(l.renewed_at),
       'idle_ms', "locked".ms(t) - "locked".ms(l.renewed_at),
       'expires_in_ms', "locked".expires_in(l, t),
@@ -2307,7 +2315,7 @@ begin
   end if;
   insert into "locked".words (session, holder, about, word, at)
   values (leave_word_v1.session, "locked".shown(coalesce(leave_word_v1.holder, '')), "locked".shown(coalesce(leave_word_v1.about, '')),
-    left(leave_word_v1.word, 200), "locked".clock());
+    left(leave_word_v1.word, 1000), "locked".clock());
   delete from "locked".words w where w.session = leave_word_v1.session and w.id not in (
     select x.id from "locked".words x where x.session = leave_word_v1.session order by x.id desc limit 16);
   return '{"answer": "left"}';

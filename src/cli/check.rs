@@ -34,7 +34,9 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
         let (mut live, session) = (asked.live(world)?, world.session.id);
         // Who has it instead has an issue of their own, where nothing of ours is told.
         for lease in live.iter().filter(|lease| asked.has(lease, session)) {
-            issues.extend(lease.issue.clone().filter(|issue| !issues.contains(issue)));
+            for issue in lease.issues() {
+                issues.extend(Some(issue.clone()).filter(|issue| !issues.contains(issue)));
+            }
         }
         // What is not ours at all needs no question.
         asked.refuse_but(world, &live, Asked::has)?;

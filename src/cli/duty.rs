@@ -9,7 +9,8 @@ use crate::store::{Discharge, Ended, PastLease, Store, StoreError};
 use crate::terms::{Resource, ResourceName};
 
 use super::front::refuse;
-use super::held::{answer, names};
+use super::held::{answer, elsewhere, names};
+use super::rotation;
 use super::table::table;
 use super::verbs::ReleaseVerb;
 use super::world::{CALL, World};
@@ -79,7 +80,10 @@ pub(super) fn discharge(world: &mut World<'_>, verb: &ReleaseVerb, resources: &[
     let how =
         Discharge { session: world.session.id, label: world.session.label.clone(), ended, note: verb.note.clone() };
     let open = world.store.duties(CALL).map_err(|error| world.down(&error))?;
-    let resources = with_their_parts(resources, &open);
+    if let Some(refusal) = elsewhere::of_duties(resources, &open) {
+        return Err(refuse(&refusal, exit::USAGE));
+    }
+    let resources = with_their_parts(world, resources, &open)?;
     let mut done = 0;
     for resource in &resources {
         done += world.store.discharge(resource, &how, CALL).map_err(|error| world.down(&error))?;
@@ -90,24 +94,39 @@ pub(super) fn discharge(world: &mut World<'_>, verb: &ReleaseVerb, resources: &[
     Ok(answer(verb.json, &json!({"duties": done, "of": names(&resources), "as": ended.as_str()}), None))
 }
 
-/// These, and what was left to a person in one word with a rotation among them: that is its files and workflows, and one duty.
-/// What another word left as well stays with that.
-fn with_their_parts(resources: &[Resource], open: &[PastLease]) -> Vec<Resource> {
-    let is_one_word = |one: &PastLease, other: &PastLease| {
-        (one.session, one.ended_at, &one.note) == (other.session, other.ended_at, &other.note)
-    };
-    let rotations: Vec<&PastLease> =
-        open.iter().filter(|duty| duty.resource.name.is_rotation() && resources.contains(&duty.resource)).collect();
-    let goes_along = |resource: &Resource| {
-        let mut of_it = open.iter().filter(|duty| duty.resource == *resource);
-        of_it.all(|duty| rotations.iter().any(|rotation| is_one_word(rotation, duty)))
-    };
+/// These, and the files and workflows that were left to a person in one word with a rotation among them: they are one duty with
+/// it. Where that word left several rotations they go with the last of them, unless the settings say whose they are. What
+/// another word left as well stays with that; another rotation is a duty of its own, and so is what is no part of any.
+fn with_their_parts(world: &World<'_>, resources: &[Resource], open: &[PastLease]) -> Result<Vec<Resource>, Exit> {
+    let word = |duty: &PastLease| (duty.session, duty.ended_at);
+    let rotations: Vec<&PastLease> = open.iter().filter(|duty| duty.resource.name.is_rotation()).collect();
+    let is_done = |duty: &PastLease| resources.contains(&duty.resource);
     let mut all = resources.to_vec();
-    all.extend(open.iter().map(|duty| duty.resource.clone()).filter(goes_along));
+    for done in rotations.iter().filter(|rotation| is_done(rotation)) {
+        let others: Vec<&PastLease> =
+            rotations.iter().filter(|it| word(it) == word(done) && !is_done(it)).copied().collect();
+        let (mut own, mut theirs) = (Vec::new(), Vec::new());
+        if !others.is_empty() {
+            own = rotation::with_declared(world.context, vec![done.resource.clone()])?;
+            let names = others.iter().map(|other| other.resource.clone()).collect();
+            theirs = rotation::with_declared(world.context, names)?;
+        }
+        let is_its = |it: &Resource| others.is_empty() || (own.contains(it) && !theirs.contains(it));
+        let parts = open.iter().filter(|duty| PARTS.contains(&duty.resource.name.kind()) && word(duty) == word(done));
+        all.extend(parts.map(|duty| duty.resource.clone()).filter(is_its));
+    }
+    let of_done_words = |resource: &Resource| {
+        let mut of_it = open.iter().filter(|duty| duty.resource == *resource);
+        of_it.all(|duty| rotations.iter().any(|rotation| is_done(rotation) && word(rotation) == word(duty)))
+    };
+    all.retain(|resource| resources.contains(resource) || of_done_words(resource));
     all.sort();
     all.dedup();
-    all
+    Ok(all)
 }
+
+/// What is part of a rotation: files, and the workflows that bring a secret to where it is used.
+const PARTS: [&str; 2] = ["sops", "workflow"];
 
 fn nothing(resources: &[Resource]) -> report::Refusal {
     report::Refusal {

@@ -185,10 +185,11 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
         let line = Line::from_arg_matches(&matches)?;
         Ok((line, matches))
     });
-    let (line, matches) = match parsed {
+    let (mut line, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return misuse(&error),
     };
+    line.options.session = line.verb.session().or(line.options.session);
     speak(&mut context, line.options.voice());
     context.account = account(&context, &line.options);
     context.store.clone_from(&line.options.store);

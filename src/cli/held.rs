@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub(super) mod busy;
-mod elsewhere;
+pub(super) mod elsewhere;
 mod fate;
 
 use std::path::Path;
@@ -71,7 +71,7 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
         let resources = rotation::with_held(world, resources)?;
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
         if let Some(refusal) = busy::of(world, &live).refusal("locked release") {
-            return Err(refuse(&refusal, exit::BUSY));
+            return Err(world.refuse(refusal, exit::BUSY));
         }
         if let Some(bad) = live.iter().find(|lease| lease.state == LeaseState::Quarantined) {
             let reason = bad.reason.clone().unwrap_or_default();
@@ -83,12 +83,12 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
                 retry: "no, not before it is restored".to_owned(),
                 next: format!("locked restore {}", file.as_deref().unwrap_or("FILE")),
             };
-            return Err(refuse(&refusal, exit::QUARANTINED));
+            return Err(world.refuse(refusal, exit::QUARANTINED));
         }
         if verb.ended_as != "human-action"
             && let Some((lease, file)) = open_edit(&live, world.session.id)
         {
-            return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
+            return Err(world.refuse(still_open(lease, &file), exit::QUARANTINED));
         }
         let accepted = verb.consumers_ok || options.consumers_ok;
         let left = match verb.ended_as.as_str() {
@@ -96,7 +96,7 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
             _ => None,
         };
         let note =
-            [verb.note.clone(), left, by_another(world, options)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            [verb.note.clone(), by_another(world, options), left].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let note = Some(note).filter(|note| !note.is_empty());
         let ended = match verb.ended_as.as_str() {
             "failed" => Ended::Failed,
@@ -167,7 +167,7 @@ pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], toke
         }
     });
     if resources.iter().any(|resource| resource.name.is_rotation()) {
-        return refuse(&report::rotation_not_ours(what, &wanted), exit::LOST);
+        return world.refuse(report::rotation_not_ours(what, &wanted), exit::LOST);
     }
     let refusal = report::Refusal {
         word: "REFUSED",
@@ -176,7 +176,7 @@ pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], toke
         retry: if next.is_some() { "yes, after the next step" } else { "no" }.to_owned(),
         next: next.unwrap_or_else(|| format!("locked status {wanted}")),
     };
-    refuse(&refusal, exit::LOST)
+    world.refuse(refusal, exit::LOST)
 }
 
 pub(super) fn names(resources: &[Resource]) -> Vec<String> {

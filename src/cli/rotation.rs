@@ -12,7 +12,6 @@ use crate::rules;
 use crate::run::{self, Context, IssueState, env_of};
 use crate::terms::{Issue, Resource};
 
-use super::front::refuse;
 use super::out::print;
 use super::verbs::ReleaseVerb;
 use super::world::{CALL, World};
@@ -77,18 +76,19 @@ pub(super) fn completes(
             let files: Vec<_> = left.files.iter().map(|file| file.to_string_lossy()).collect();
             let _said_as_well = print(&format!("{:#}", json!({"refused": rotation.name.as_str(), "consumers": files})));
         }
-        return Err(not_completed(rotation, &left));
+        return Err(not_completed(world, rotation, &left));
     }
     Ok((!notes.is_empty()).then(|| notes.join("; ")))
 }
 
 /// These files with the key of its secret were not written.
-pub(super) fn not_completed(rotation: &Resource, left: &run::Left) -> Exit {
+pub(super) fn not_completed(world: &World<'_>, rotation: &Resource, left: &run::Left) -> Exit {
     let retry = "yes, when they are written; with --consumers-ok when they need no new value";
     let shown = left.shown();
     let first = left.files.first().zip(shown.first());
     let next = first.map(|(file, shown)| format!("locked sops edit{} {shown}", rules::types(file)));
-    refuse(&report::consumers_left(rotation.name.as_str(), &shown, retry, next.unwrap_or_default()), exit::USAGE)
+    let refusal = report::consumers_left(rotation.name.as_str(), &shown, retry, next.unwrap_or_default());
+    world.refuse(refusal, exit::USAGE)
 }
 
 /// Says why not every file could be looked at.

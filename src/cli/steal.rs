@@ -19,7 +19,7 @@ use crate::terms::{Resource, SessionId, show_duration};
 use super::RunOptions;
 use super::acquire::{ask, confirmed, given_back_unsaid, granted, request};
 use super::front::refuse;
-use super::held::answer;
+use super::held::{answer, elsewhere};
 use super::prove::proven;
 use super::verbs::Steal;
 use super::world::{CALL, World};
@@ -40,6 +40,9 @@ pub(super) fn steal(context: &Context, options: &RunOptions, verb: &Steal) -> Ex
         run::tell_ignored(context, &world.settings);
         let (live, victims, obtained) = loop {
             let live = world.store.leases(Some(&request.resources), CALL).map_err(|error| world.down(&error))?;
+            if let Some(refusal) = elsewhere::of_anybody(world, &request.resources, &live) {
+                return Err(refuse(&refusal, exit::USAGE));
+            }
             let theft = agreed(world, verb, &request.resources, &live)?;
             let patience = patience(verb, &live);
             let stolen = ask(world, &request, |request, asker| lease::steal(request, &theft, patience, asker))?;

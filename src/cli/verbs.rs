@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use uuid::Uuid;
 
 use crate::terms::{Issue, ResourceName, parse_duration};
 
@@ -50,6 +51,17 @@ pub struct Line {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+impl Verb {
+    /// The session that was named behind the verb.
+    pub fn session(&self) -> Option<Uuid> {
+        match self {
+            Self::Release(verb) => verb.session,
+            Self::Session(SessionVerb { verb: Some(SessionVerbs::End(verb)), .. }) => verb.session,
+            _ => None,
+        }
+    }
 }
 
 /// What `locked` itself can do.
@@ -280,6 +292,9 @@ pub struct ReleaseVerb {
     /// How the work ended
     #[arg(long = "as", value_name = "HOW", default_value = "completed", value_parser = ["completed", "failed", "human-action"])]
     pub ended_as: String,
+    /// The session in whose name this is done; also before the verb
+    #[arg(long = "session", id = "of_session", value_name = "UUID")]
+    pub session: Option<Uuid>,
     /// A word for the ledger; with human-action who must do what
     #[arg(long, value_name = "TEXT", value_parser = super::options::reason)]
     pub note: Option<String>,

@@ -24,6 +24,8 @@ pub(super) struct World<'a> {
     pub(super) context: &'a Context,
     pub(super) state: StateDir,
     pub(super) session: Session,
+    /// The session was named (`--session`).
+    named: bool,
     pub(super) store: Box<dyn Store>,
     pub(super) settings: Settings,
     /// Which store it is.
@@ -53,10 +55,10 @@ impl<'a> World<'a> {
         session: Option<SessionId>,
         setting: StoreSetting,
     ) -> Result<Self, Exit> {
-        let settings = run::settings_here(context)?;
+        let (settings, named) = (run::settings_here(context)?, session.is_some());
         let session = run::session(context, session, &settings).map_err(|refusal| refuse(&refusal, exit::USAGE))?;
         let (state, store) = opened(context, &setting)?;
-        Ok(Self { context, state, session, store, settings, setting })
+        Ok(Self { context, state, session, named, store, settings, setting })
     }
 
     /// Those who keep what sessions hold alive, on this machine.
@@ -81,6 +83,12 @@ impl<'a> World<'a> {
 
     pub(super) fn now_ms(&self) -> i64 {
         self.context.clock.wall_ms()
+    }
+
+    /// Says a refusal whose next line acts for this very session, and gives its status.
+    pub(super) fn refuse(&self, refusal: report::Refusal, status: i32) -> Exit {
+        let whole = self.session.id.whole();
+        refuse(&refusal.in_the_name_of(self.named.then_some(whole.as_str())), status)
     }
 
     pub(super) fn down(&self, error: &StoreError) -> Exit {

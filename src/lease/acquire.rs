@@ -66,6 +66,17 @@ pub struct Asker<'a> {
     pub notice: &'a mut dyn FnMut(Notice<'_>),
 }
 
+impl Asker<'_> {
+    /// Finds out that one of those in the way is a command above us, where nothing has said so; then it is asked again, as
+    /// from below that.
+    pub(super) fn stands_below(&self, request: &mut Request, blockers: &[Blocker]) -> bool {
+        let unknown = request.within.is_none();
+        let above = blockers.iter().find(|it| unknown && self.witness.is_above_us(&it.lease));
+        request.within = above.map(|above| above.lease.grant).or(request.within);
+        above.is_some()
+    }
+}
+
 /// Not granted.
 #[derive(Debug)]
 pub struct Busy {
@@ -122,11 +133,8 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
             leave(&request, asker);
             return Ok(Obtained::Quarantined(Busy { blockers, ahead, waited, deadlock }));
         }
-        if request.within.is_none()
-            && let Some(above) = blockers.iter().find(|it| asker.witness.is_above_us(&it.lease))
-        {
-            // sudo drops the environment; the process tree still says whose child we are.
-            request.within = Some(above.lease.grant);
+        // sudo drops the environment; the process tree still says whose child we are.
+        if asker.stands_below(&mut request, &blockers) {
             continue;
         }
         if deadlock {

@@ -29,16 +29,31 @@ pub fn steal(
 ) -> Result<Stolen, StoreError> {
     // Order: in line before the holder is told, so that nobody who has waited is let in between.
     request.mode = Mode::Wait { silence: SILENCE };
-    let sent = asker.clock.now();
-    let (blockers, ahead, deadlock) = match asker.store.acquire(&request, CALL)? {
-        Acquisition::Granted(granted) => {
-            return Ok(Stolen { victims: Vec::new(), obtained: Some(Obtained::Granted { granted, sent }) });
+    let mut sent = asker.clock.now();
+    let (blockers, ahead, deadlock) = loop {
+        match asker.store.acquire(&request, CALL)? {
+            Acquisition::Granted(granted) => {
+                return Ok(Stolen { victims: Vec::new(), obtained: Some(Obtained::Granted { granted, sent }) });
+            }
+            Acquisition::Busy { blockers, ahead, deadlock } => {
+                // sudo drops the environment; the process tree still says whose child we are.
+                if !asker.stands_below(&mut request, &blockers) {
+                    break (blockers, ahead, deadlock);
+                }
+            }
         }
-        Acquisition::Busy { blockers, ahead, deadlock } => (blockers, ahead, deadlock),
+        sent = asker.clock.now();
     };
-    let revocation =
-        if deadlock { Ok(Revocation::Nothing) } else { asker.store.revoke(&request.resources, theft, CALL) };
-    let victims = match revocation {
+    if deadlock {
+        // It could not be had, so it is taken from nobody: the holder's end would be ours.
+        leave(&request, asker);
+        let waited = sent.until(asker.clock.now());
+        return Ok(Stolen {
+            victims: Vec::new(),
+            obtained: Some(Obtained::Busy(Busy { blockers, ahead, waited, deadlock })),
+        });
+    }
+    let victims = match asker.store.revoke(&request.resources, theft, CALL) {
         Ok(Revocation::Revoked(victims)) => victims,
         Ok(Revocation::Nothing) => Vec::new(),
         Ok(Revocation::Quarantined) => {

@@ -27,6 +27,18 @@ pub struct Refusal {
     pub next: String,
 }
 
+impl Refusal {
+    /// The same where it was asked in the name of a session (`--session`), whose whole name this is: the next line acts for
+    /// that one as well.
+    #[must_use]
+    pub fn in_the_name_of(mut self, session: Option<&str>) -> Self {
+        if let (Some(session), Some(words)) = (session, self.next.strip_prefix("locked ")) {
+            self.next = format!("locked --session {session} {words}");
+        }
+        self
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { word, what, why, retry, next } = self;

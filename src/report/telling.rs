@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::settle::{Decision, Telling};
-use crate::store::Ending;
+use crate::store::{Ending, LeaseView};
 use crate::supervise::Cause;
 use crate::terms::{FencingToken, Resource, show_duration};
 
@@ -113,6 +113,19 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>, taken: Option<&str
     )
 }
 
+/// Nothing is started under a lease that somebody is taking away from the command above.
+#[must_use]
+pub fn taken_above(lease: &LeaseView) -> Refusal {
+    let reason = lease.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    Refusal {
+        word: "LOST",
+        what: format!("{} was taken away from the command that this runs under{reason}", lease.resource),
+        why: "that command is being stopped, and nothing new begins under its lease; nothing was run".to_owned(),
+        retry: "no, not from below that command".to_owned(),
+        next: format!("locked status {}", lease.resource),
+    }
+}
+
 /// What the command set off elsewhere is waited for, and the lease stays meanwhile; `hold_for` is for how long it stays
 /// when the wait is ended, if the store keeps anything.
 #[must_use]
@@ -170,12 +183,18 @@ pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {
     stopped(resources, "", cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
 }
 
+/// What may have been left half done under these.
+fn what_was_written(resources: &str) -> &'static str {
+    let has_files = resources.split(' ').any(|name| name.starts_with("sops:"));
+    if has_files { "the file" } else { "what it had done so far" }
+}
+
 fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
     Refusal {
         word: "LOST",
         what: format!("the lease of {resources} {}{now}", cause.clause()),
         why: why.to_owned(),
-        retry: "yes, after a look at the file".to_owned(),
+        retry: format!("yes, after a look at {}", what_was_written(resources)),
         next: format!("locked status {resources}"),
     }
     .to_string()

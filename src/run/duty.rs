@@ -108,7 +108,8 @@ impl Duty for KeeperDuty<'_> {
     }
 
     fn look_again(&mut self, limit: Duration) -> Option<Cause> {
-        recheck::in_keeper(self.job, limit)
+        let issues = self.words.as_ref().map_or(&[][..], |words| &words.issues);
+        recheck::in_keeper(self.job, issues, limit)
     }
 
     fn give_back(&mut self) -> bool {

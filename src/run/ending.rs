@@ -102,12 +102,21 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
         // The store has said so itself where it matters.
         decision = decision.unkept();
     }
-    let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
-    let taken = (outcome.cause() == Some(Cause::Revoked)).then(|| taken_by(job, &words.tokens(), store)).flatten();
-    if let Some(taken) = &taken {
-        job.context.account.because(&format!("the lease {} ({taken})", Cause::Revoked.clause()));
+    if matches!(settled, Ok(Release::Released)) && decision.says_how_long() {
+        let live = store.leases(Some(&job.plan.resources), limit).unwrap_or_default();
+        let ours = |it: &Resource| live.iter().find(|lease| lease.resource == *it && lease.grant == job.grant);
+        decision = decision.lasting(&|resource| ours(resource)?.expires_in);
     }
-    tell::tell(job, outcome, &decision, (now.as_deref(), taken.as_deref()));
+    let now = lost_at_settling.then(|| holder_now(job, store)).flatten();
+    // Who does not wait for us takes it at once, and then ours is gone.
+    let may_be_taken =
+        matches!(outcome.cause(), Some(Cause::Revoked | Cause::Gone)) || matches!(settled, Ok(Release::NotOurs));
+    let taken = may_be_taken.then(|| taken_by(job, &words.tokens(), store)).flatten();
+    if let Some(taken) = &taken {
+        let how = outcome.cause().unwrap_or(Cause::Gone).clause();
+        job.context.account.because(&format!("the lease {how} ({taken})"));
+    }
+    tell::tell(job, outcome, &decision, (now.as_deref(), taken.as_deref()), &words.issues);
     if job.context.voice == Voice::Verbose {
         report::say(&report::settled(&decision, &job.plan.resources, proofs));
     }
@@ -126,7 +135,7 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
             if followed.is_some() {
                 report::say(&report::lost_later(&job.wanted(), now.as_deref()));
             } else if lost.is_none() {
-                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref(), None));
+                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref(), taken.as_deref()));
                 (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }

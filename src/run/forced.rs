@@ -80,7 +80,9 @@ pub(super) fn run(
             return Err(error);
         }
     };
-    if let Some((refusal, status)) = recheck::of_issue(job, issue::ASK, "nothing was run") {
+    if let Some((refusal, status)) =
+        recheck::of_issues(job, &recheck::issues_of_option(job), issue::ASK, "nothing was run")
+    {
         wrapper.dismiss();
         return Ok(hold::refuse(job.context, &refusal, status).into());
     }
@@ -111,7 +113,7 @@ pub(super) fn run(
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
     }
     job.context.account.ended("forced", words.held(job), Some(reason));
-    tell::tell(job, outcome, &Decision { tellings: Vec::new(), ..decision.clone() }, (None, None));
+    tell::tell(job, outcome, &Decision { tellings: Vec::new(), ..decision.clone() }, (None, None), &words.issues);
     say_ending(job, &decision);
     wrapper.dismiss();
     Ok(decision.exit.into())

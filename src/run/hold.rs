@@ -8,13 +8,13 @@ use crate::config::StoreSetting;
 use crate::exit::{self, Exit};
 use crate::holder::{ProcFs, Processes as _, Session, Source};
 use crate::invocation;
-use crate::lease::{self, Asker, Obtained};
+use crate::lease::{self, Asker, Busy, Obtained, Witness as _};
 use crate::plan::HoldPlan;
 use crate::platform;
 use crate::report::{self, Refusal, Voice, Waiting};
 use crate::state::{LiveFile, StateDir};
 use crate::store::advisory;
-use crate::store::{Claim, FileRecord, Granted, Mode, Owner, Request, Store, StoreError};
+use crate::store::{Claim, FileRecord, Granted, LeaseState, LeaseView, Mode, Owner, Request, Store, StoreError};
 use crate::supervise::{self, Cause, News, Order, Ran, Watch, Wrapper};
 use crate::terms::{FencingToken, GrantId, LeaseKey};
 
@@ -82,8 +82,7 @@ fn attempt(
     };
     let edits_unseen = plan.rule.as_deref() == Some("sops.edit") && !std::io::stdin().is_terminal();
     let give_back = plan.gives_back_after();
-    let asks_again = recheck::is_asked(&job);
-    let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen, asks_again };
+    let watch = Watch { times: options.times, stopped_max: options.stopped_max, give_back, edits_unseen };
     let keep = [platform::tied(live.file())];
     // Order: live file, what a store starts for itself (none of the tree that we stop), keeper, connection. The keeper is
     // forked while there is no thread and no connection.
@@ -148,6 +147,7 @@ fn under_watch(
                 carried: job.carried(&granted),
                 accepted: Vec::new(),
                 bases: Vec::new(),
+                issues: recheck::issues_of_option(job),
             };
             match granted_run(job, &granted, &words, &records, store.as_mut(), wrapper) {
                 Ok(ended) => Ok(ended),
@@ -157,6 +157,9 @@ fn under_watch(
         Obtained::Busy(busy) => {
             wrapper.dismiss();
             job.context.account.in_the_way(&busy);
+            if let Some(above) = taken_above(job, &busy) {
+                return Ok(refuse(job.context, &report::taken_above(above), exit::LOST).into());
+            }
             let keepers = Keepers::of(job.state, &job.store);
             let renewed = super::keepers::renewed_for(&keepers, &job.options.settings, &busy);
             let mut refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms(), renewed);
@@ -173,6 +176,14 @@ fn under_watch(
             Ok(refuse(job.context, &report::quarantined(&busy, file.as_deref()), exit::QUARANTINED).into())
         }
     }
+}
+
+/// What is being taken away from a command above us: nothing new begins under it.
+fn taken_above<'b>(job: &Job<'_>, busy: &'b Busy) -> Option<&'b LeaseView> {
+    let (within, witness) = (super::within(job.context), retry_witness(job.state, &job.owner.host_id));
+    let is_above = |lease: &LeaseView| Some(lease.grant) == within || witness.is_above_us(lease);
+    let mut leases = busy.blockers.iter().map(|blocker| &blocker.lease);
+    leases.find(|lease| lease.state == LeaseState::Revoked && is_above(lease))
 }
 
 /// Who asks for a lease to be kept after a failure gets one that can be, or nothing is run.

@@ -1,4 +1,4 @@
-//! The last look before something is done that cannot be taken back: is it still ours, and is its issue still open? Between
+//! The last look before something is done that cannot be taken back: is it still ours, and are its issues still open? Between
 //! the grant and the program, and again when the program goes on after a stop.
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::Clock as _;
 use crate::exit;
 use crate::report::{self, Refusal};
-use crate::store::{Granted, Renewal, Settlement, Store, StoreError};
+use crate::store::{Granted, LeaseView, Renewal, Settlement, Store, StoreError};
 use crate::supervise::Cause;
 use crate::terms::Issue;
 
@@ -20,16 +20,32 @@ use super::words::Words;
 /// Why nothing is run, and the exit status.
 pub(super) type Against = (Refusal, i32);
 
-/// Does this run look once more at all?
-pub(super) fn is_asked(job: &Job<'_>) -> bool {
-    job.plan.rotates() || issue_of(job).is_some()
+/// The issue of the command line. A command below one that was started for it is part of that work, which goes on to its
+/// end also when the issue is closed in the middle; but no new value is made then.
+pub(super) fn issues_of_option(job: &Job<'_>) -> Vec<String> {
+    let issue = job.options.issue.as_ref();
+    let issue = issue.filter(|_| job.plan.rotates() || super::within(job.context).is_none());
+    issue.map(ToString::to_string).into_iter().collect()
 }
 
-/// The issue that is asked about. A command below one that was started for it is part of that work, which goes on to its
-/// end also when the issue is closed in the middle; but no new value is made then.
-fn issue_of<'a>(job: &Job<'a>) -> Option<&'a Issue> {
-    let issue = job.options.issue.as_ref();
-    issue.filter(|_| job.plan.rotates() || super::within(job.context).is_none())
+/// That one, and those of the holds that this command runs under: of what it has adopted from its session, and of the rotation
+/// that a command above it holds.
+fn issues(job: &Job<'_>, granted: &Granted, store: &mut dyn Store) -> Result<Vec<String>, StoreError> {
+    let mut issues = issues_of_option(job);
+    if granted.adopted.is_empty() && !job.plan.rotates() {
+        return Ok(issues);
+    }
+    let live = store.leases(Some(&job.plan.resources), settle_within(store))?;
+    let (ours, above) = (Some(job.grant), super::within(job.context));
+    let counts = |lease: &&LeaseView| {
+        Some(lease.grant) == ours || (lease.resource.name.is_rotation() && Some(lease.grant) == above)
+    };
+    for issue in live.iter().filter(counts).flat_map(LeaseView::issues).map(ToString::to_string) {
+        if !issues.contains(&issue) {
+            issues.push(issue);
+        }
+    }
+    Ok(issues)
 }
 
 /// Looks: first at the issue, which may take a while, then at the lease, which has its whole TTL from then on. What speaks
@@ -43,7 +59,8 @@ pub(super) fn look(
     mut words: Words,
     store: &mut dyn Store,
 ) -> Result<Result<Words, Against>, StoreError> {
-    if !is_asked(job) {
+    words.issues = issues(job, granted, store)?;
+    if words.issues.is_empty() && !job.plan.rotates() {
         return Ok(Ok(words));
     }
     let holding = job.holding(&words.tokens());
@@ -52,7 +69,7 @@ pub(super) fn look(
         // A store that cannot be told lets it run out: nothing was run.
         let _it_runs_out = store.settle(&holding, &settlement, settle_within(store));
     };
-    if let Some(against) = of_issue(job, issue::ASK.min(granted.lasts / 4), "nothing was run") {
+    if let Some(against) = of_issues(job, &words.issues, issue::ASK.min(granted.lasts / 4), "nothing was run") {
         undo(store);
         return Ok(Err(against));
     }
@@ -72,15 +89,33 @@ pub(super) fn look(
     }
 }
 
-/// What the issue has against going on; none when it is open, or there is none.
-pub(super) fn of_issue(job: &Job<'_>, within: Duration, then: &str) -> Option<Against> {
-    let issue = issue_of(job)?;
-    let issue_state = issue::issue_state(job.context, issue, within);
+/// What these issues have against going on; none when all are open, or there are none. `within`: for all of them.
+pub(super) fn of_issues(job: &Job<'_>, issues: &[String], within: Duration, then: &str) -> Option<Against> {
+    let (issue, issue_state) = first_against(job, issues, within)?;
     against(
         &issue_state,
-        || report::issue_closed(issue, &job.wanted(), then),
-        |why| report::issue_unknown(issue, why, then),
+        || report::issue_closed(&issue, &job.wanted(), then),
+        |why| report::issue_unknown(&issue, why, then),
     )
+}
+
+/// Which of these issues has stopped a program: where there are several it is asked once more.
+pub(super) fn which(job: &Job<'_>, issues: &[String]) -> Option<Issue> {
+    let first = issues.first()?.parse().ok();
+    let against = || first_against(job, issues, issue::ASK).map(|(issue, _)| issue);
+    if issues.len() == 1 { first } else { against().or(first) }
+}
+
+/// The first of these issues that is not open, as far as that can be told in the time.
+fn first_against(job: &Job<'_>, issues: &[String], within: Duration) -> Option<(Issue, IssueState)> {
+    let began = job.context.clock.now();
+    let issues = issues.iter().filter_map(|issue| issue.parse::<Issue>().ok());
+    let mut answers = issues.map(|issue| {
+        let left = within.saturating_sub(began.until(job.context.clock.now()));
+        let issue_state = issue::issue_state(job.context, &issue, left);
+        (issue, issue_state)
+    });
+    answers.find(|(_, issue_state)| !matches!(issue_state, IssueState::Open))
 }
 
 /// The refusal of a issue_state, with its status.
@@ -97,9 +132,8 @@ pub(super) fn against(
 }
 
 /// The same for the keeper, whose tree stands still meanwhile: why it must not go on.
-pub(super) fn in_keeper(job: &Job<'_>, within: Duration) -> Option<Cause> {
-    let issue = issue_of(job)?;
-    match issue::issue_state(job.context, issue, issue::ASK.min(within)) {
+pub(super) fn in_keeper(job: &Job<'_>, issues: &[String], within: Duration) -> Option<Cause> {
+    match first_against(job, issues, issue::ASK.min(within))?.1 {
         IssueState::Open => None,
         IssueState::Closed => Some(Cause::IssueClosed),
         IssueState::Unknown(_) => Some(Cause::IssueUnknown),

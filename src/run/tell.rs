@@ -7,17 +7,24 @@ use crate::supervise::{self, Cause, Outcome};
 use crate::terms::Issue;
 
 use super::job::Job;
+use super::recheck;
 
 /// Says what needs a person: that the program was stopped or never started, a hint after its own words, and what became
-/// of the lease; `now` is who has it when it was lost, `taken` who took it away and why.
-pub(super) fn tell(job: &Job<'_>, outcome: Outcome, decision: &Decision, (now, taken): (Option<&str>, Option<&str>)) {
+/// of the lease; `now` is who has it when it was lost, `taken` who took it away and why; `issues`: what it was for.
+pub(super) fn tell(
+    job: &Job<'_>,
+    outcome: Outcome,
+    decision: &Decision,
+    (now, taken): (Option<&str>, Option<&str>),
+    issues: &[String],
+) {
     if job.context.voice == Voice::Quiet {
         return;
     }
     match outcome {
         Outcome::Stopped(Cause::EditorLoop) => report::say(&report::editor_loop(&job.plan.operation)),
         Outcome::Stopped(cause @ (Cause::IssueClosed | Cause::IssueUnknown)) => {
-            let against = job.options.issue.as_ref().map(|issue| of_issue(issue, cause, &job.wanted()));
+            let against = recheck::which(job, issues).map(|issue| of_issue(&issue, cause, &job.wanted()));
             report::say(&against.map_or_else(String::new, |refusal| refusal.to_string()));
         }
         Outcome::Stopped(cause) => report::say(&report::lost(&job.wanted(), cause, now, taken)),

@@ -31,6 +31,8 @@ pub(super) struct Words {
     pub(super) accepted: Vec<Receipt>,
     /// The versions that the command began with, in the plan's order of files, where what lay there did not say it.
     pub(super) bases: Vec<Option<Digest>>,
+    /// The issues that it is for, which are to be open still when the program goes on after a stop.
+    pub(super) issues: Vec<String>,
 }
 
 impl Words {
@@ -45,6 +47,7 @@ impl Words {
             carried: Vec::new(),
             accepted: Vec::new(),
             bases: Vec::new(),
+            issues: super::recheck::issues_of_option(job),
             live: (!in_refuge).then_some(live),
         }
     }
@@ -64,6 +67,11 @@ impl Words {
         self.accepted.iter().filter(written).cloned().chain(receipts.iter().cloned()).collect()
     }
 
+    /// The issue for which the commands below are done: the one that was named, else that of the hold.
+    fn issue_below(&self, job: &Job<'_>) -> Option<String> {
+        job.options.issue.as_ref().map(ToString::to_string).or_else(|| self.issues.first().cloned())
+    }
+
     pub(super) fn begin(&self, job: &Job<'_>) -> Begin {
         let held = job.plan.resources.iter().filter(|_| !self.forced);
         let names = held.map(|resource| resource.name.to_string()).collect::<Vec<_>>().join(" ");
@@ -71,6 +79,7 @@ impl Words {
         Begin {
             sent: Moment(Duration::from_millis(self.sent)),
             lasts: Duration::from_millis(self.lasts),
+            asks_again: job.plan.rotates() || !self.issues.is_empty(),
             variables: vec![
                 ("LOCKED_RESOURCES".to_owned(), names),
                 ("LOCKED_TOKENS".to_owned(), tokens),
@@ -78,7 +87,7 @@ impl Words {
                 ("LOCKED_HOLDER".to_owned(), job.owner.session.short()),
             ]
             .into_iter()
-            .chain(job.options.issue.iter().map(|issue| ("LOCKED_ISSUE".to_owned(), issue.to_string())))
+            .chain(self.issue_below(job).map(|issue| ("LOCKED_ISSUE".to_owned(), issue)))
             .collect(),
         }
     }

@@ -6,18 +6,32 @@ use crate::terms::shows;
 /// The longest text that is shown, in characters.
 const LONGEST: usize = 200;
 
+/// The same of a text in which several people and programs have their say.
+const LONGEST_OF_MANY: usize = 1_000;
+
 /// A text from a store, fit to be shown: at most 200 characters on one line, without control characters (escape
 /// sequences begin with one) and without characters that reorder or hide what stands around them. Who may write to the
 /// store must not be able to draw on another's terminal.
 #[must_use]
 pub(crate) fn shown(text: &str) -> String {
+    cut(text, LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> String {
     let mut kept = text.chars().filter(|&character| shows(character));
-    let head: String = kept.by_ref().take(LONGEST).collect();
+    let head: String = kept.by_ref().take(longest).collect();
     if kept.next().is_none() {
         return head;
     }
     // One character makes room for the mark that something is missing.
-    head.chars().take(LONGEST - 1).chain(['…']).collect()
+    head.chars().take(longest - 1).chain(['…']).collect()
+}
+
+/// The same for a note or a reason, where what a person said, which may be as long, stands beside who said it and what else
+/// happened: none of that is cut from the other.
+#[must_use]
+pub(crate) fn shown_whole(text: &str) -> String {
+    cut(text, LONGEST_OF_MANY)
 }
 
 /// The same for a text of many sources that is not cut.

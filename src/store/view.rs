@@ -67,6 +67,8 @@ pub struct LeaseView {
     pub operation: String,
     /// The issue that it is for.
     pub issue: Option<Issue>,
+    /// The issue of the hold that a command of its session has adopted; none where it is no such command's.
+    pub hold_issue: Option<Issue>,
     /// The state, expiry judged by the store's clock.
     pub state: LeaseState,
     /// Held by `locked acquire` rather than by a running command.
@@ -94,6 +96,12 @@ pub struct LeaseView {
 }
 
 impl LeaseView {
+    /// Every issue that it is for: the command's, and that of the hold that the command runs under.
+    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+        let hold = self.hold_issue.as_ref().filter(|&hold| self.issue.as_ref() != Some(hold));
+        self.issue.iter().chain(hold)
+    }
+
     /// It is its session's, and anybody who asks for it has it.
     #[must_use]
     pub fn is_free_to_take(&self) -> bool {

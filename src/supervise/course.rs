@@ -72,7 +72,7 @@ impl Course {
     /// after a command's end, and there is nothing to stop.
     pub(super) fn without_a_command(times: Times, sent: Moment, lasts: Duration) -> Self {
         let stopped_max = times.ttl;
-        let watch = Watch { times, stopped_max, give_back: None, asks_again: false, edits_unseen: false };
+        let watch = Watch { times, stopped_max, give_back: None, edits_unseen: false };
         let mut course = Self::new(watch, sent, lasts);
         course.ended(Outcome::Exited(0));
         course
@@ -234,7 +234,7 @@ mod tests {
 
     fn watch(give_back: Option<Duration>) -> Watch {
         let times = Times::new(Some(30 * SECOND), None, None, None).expect("fits");
-        Watch { times, stopped_max: times.ttl, give_back, asks_again: false, edits_unseen: false }
+        Watch { times, stopped_max: times.ttl, give_back, edits_unseen: false }
     }
 
     /// One that gives its lease back a minute after its start at 1 s; renewed last at 55 s.

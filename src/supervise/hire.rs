@@ -90,8 +90,21 @@ fn keep_watch<D: Duty>(
     unix::close_all_but(&own);
     let editors = watch.edits_unseen.then(|| Editors::of(&order.args, clock.now()));
     let (wake_until, settle_at) = (None, None);
-    let keeper =
-        Keeper { watch, clock, link, signals, timer, duty, child, course, editors, wrapper, wake_until, settle_at };
+    let keeper = Keeper {
+        watch,
+        asks_again: begin.asks_again,
+        clock,
+        link,
+        signals,
+        timer,
+        duty,
+        child,
+        course,
+        editors,
+        wrapper,
+        wake_until,
+        settle_at,
+    };
     let worked = keeper.work();
     // Nobody else may: in a container the first process often does not.
     unix::reap_all();

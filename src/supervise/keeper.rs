@@ -44,6 +44,8 @@ pub(super) fn ms(moment: Moment) -> u64 {
 /// The keeper at its work; `hire` makes it.
 pub(super) struct Keeper<'a, D> {
     pub(super) watch: Watch,
+    /// When the command goes on after it was stopped, it is looked again whether it may.
+    pub(super) asks_again: bool,
     pub(super) clock: &'a dyn Clock,
     pub(super) link: Link,
     pub(super) signals: Signals,
@@ -156,7 +158,7 @@ impl<D: Duty> Keeper<'_, D> {
                 _ => {}
             }
         }
-        if goes_on && self.watch.asks_again {
+        if goes_on && self.asks_again {
             // Whatever had a stop behind it may be old news by now. The tree stands still until it is known.
             if let Act::Stop(cause) = self.beat_frozen()? {
                 return self.lose(cause);
@@ -277,7 +279,7 @@ impl<D: Duty> Keeper<'_, D> {
         let sent = self.clock.now();
         let beat = self.duty.renew(self.course.patience_while_nothing_runs());
         let mut act = self.course.beaten_while_nothing_runs(beat, sent, self.clock.now());
-        if act == Act::Wait && self.watch.asks_again {
+        if act == Act::Wait && self.asks_again {
             self.link.say(&Tale::Asking)?;
             act = self.duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
         }

@@ -237,6 +237,8 @@ pub struct Begin {
     pub sent: Moment,
     /// For how long it was granted.
     pub lasts: Duration,
+    /// When the command goes on after it was stopped, it is looked again whether it may.
+    pub asks_again: bool,
     /// Variables for the child, which replace inherited ones of the same name.
     pub variables: Vec<(String, String)>,
 }
@@ -250,8 +252,6 @@ pub struct Watch {
     pub stopped_max: Duration,
     /// How long after its start the lease of a command that runs on for ever is given back.
     pub give_back: Option<Duration>,
-    /// When the command goes on after it was stopped, it is looked again whether it may.
-    pub asks_again: bool,
     /// It is an edit without a terminal: stop it when its editor goes round in a circle.
     pub edits_unseen: bool,
 }

@@ -129,6 +129,88 @@ fn the_history_of_a_hold_names_the_commands_that_it_had() {
                 ("new keys", "adopted by its session"),
             ]
         );
-        assert!(rows[0].0 == "false" && rows[0].1.ends_with("; all done"), "{rows:?}");
+        assert!(rows[0].0 == "false" && rows[0].1.starts_with("all done; it failed"), "{rows:?}");
+    }
+}
+
+/// A command that failed and changed nothing leaves the hold as it was: for as long, and by its own name.
+#[test]
+fn a_hold_is_as_before_after_a_failure_that_changed_nothing() {
+    for stage in Stage::both("hold_as_before") {
+        silent(stage.locked(1).args(["acquire", "sops:app", "--ttl", "20s", "--operation", "new keys"]));
+        let set = ["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", APP, "no path", "1"];
+        let status = stage.locked(1).args(set).output().expect("it runs").status;
+        assert!(!status.success());
+        let lease = &stage.status()[0];
+        let told = (&lease["state"], &lease["operation"], &lease["explicit"]);
+        assert_eq!(told, (&"held".into(), &"new keys".into(), &true.into()), "{lease}");
+        assert!(lease["expires_in_ms"].as_u64().is_some_and(|left| left <= 20_000), "{lease}");
+    }
+}
+
+#[test]
+fn what_is_said_of_how_long_it_stays_is_what_the_board_shows() {
+    for stage in Stage::both("how_long_it_stays") {
+        silent(stage.locked(1).args(["acquire", "server:x", "--ttl", "59m"]));
+        let said = says(stage.locked(1).args(["--keep", "-r", "server:x", "-r", "server:y", "false"]), 1);
+        assert!(said.contains("server:x stays with this session for 59m,"), "{said}");
+        assert!(said.contains("server:y stays with this session for 5m,"), "{said}");
+        let board = stage.status();
+        let left = |name: &str| {
+            let lease = board.iter().find(|lease| lease["resource"] == name).expect("held");
+            lease["expires_in_ms"].as_u64().expect("a time").div_ceil(60_000)
+        };
+        assert_eq!((left("server:x"), left("server:y")), (59, 5));
+    }
+}
+
+/// A refusal in another session's name is followed in that name.
+#[test]
+fn the_next_line_acts_for_the_session_that_was_named() {
+    for stage in Stage::both("next_in_the_name") {
+        let whole = uuid(1);
+        let held = Held::start(stage.locked(1).args(["-r", "server:x", "sh", "-c", "echo up; cat"]));
+        let cases: [(&[&str], String); 2] = [
+            (&["release", "server:x"], format!("next:  locked --session {whole} release server:x\n")),
+            (&["session", "end", "-n"], format!("next:  locked --session {whole} session end --wait 10m\n")),
+        ];
+        for (words, next) in cases {
+            let before = says(stage.locked(2).args(["--session", &whole]).args(words), 75);
+            assert!(before.ends_with(&next), "{before}");
+            let behind = says(stage.locked(2).args(words).args(["--session", &whole]), 75);
+            assert_eq!(before, behind, "it may stand behind the verb");
+            let own = says(stage.locked(1).args(words), 75);
+            assert!(!own.contains("--session"), "{own}");
+        }
+        held.let_go();
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        let said = says(stage.locked(2).args(["session", "end", "--session", &whole]), 64);
+        assert!(
+            said.contains("--consumers-ok") && said.contains(&format!("next:  locked --session {whole} ")),
+            "{said}"
+        );
+        ends(stage.locked(2).args(["session", "end", "--session", &whole, "--consumers-ok"]), 0);
+        assert_eq!(stage.status().len(), 0);
+    }
+}
+
+/// Whoever names what others hold means that very one, and is not shown another of the same name as free.
+#[test]
+fn what_others_hold_in_another_repository_is_not_said_to_be_free() {
+    for stage in Stage::both("held_elsewhere_by_others") {
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        let scope = stage.status()[0]["scope"].as_str().expect("a scope").to_owned();
+        let from_outside = |words: &[&str], status: i32, whose: &str| {
+            let said = says(stage.locked(2).args(words).current_dir(stage.world.root()), status);
+            let what = format!("REFUSED: {ROTATION} {whose}");
+            assert!(said.starts_with(&what), "{words:?}: {said}");
+            assert!(said.contains(&format!("in {scope}, and from here the name means another one")), "{said}");
+        };
+        from_outside(&["steal", ROTATION, "--reason", "gone", "--approved-by", "Maria"], 64, "is held by 01010101 (");
+        from_outside(&["status", "--ping", ROTATION], 64, "is held by 01010101 (");
+        assert_eq!(stage.status()[0]["holder"], "01010101");
+        silent(stage.locked(1).args(["release", ROTATION, "--as", "human-action", "--note", "Maria: revoke it"]));
+        from_outside(&["release", ROTATION, "--duty"], 64, "was left to a person");
+        silent(stage.locked(2).args(["release", ROTATION, "--duty"]));
     }
 }

@@ -76,3 +76,17 @@ fn a_word_needs_a_holder_and_is_one_line() {
     }
     says(world.locked_as(2).args(["status", "--message", "hello"]), 64);
 }
+
+#[test]
+fn a_long_word_that_was_put_back_is_heard_whole() {
+    for world in World::both("a_long_word") {
+        silent(world.locked_as(1).args(["acquire", "server:a"]));
+        let word = format!("{} please", "x".repeat(193));
+        silent(world.locked_as(2).args(["status", "--ping", "server:a", "--message", &word]));
+        for _again in 0..2 {
+            assert_eq!(heard(&world, 1, &["-q", "renew", "server:a"]), "");
+        }
+        let late = heard(&world, 1, &["renew", "server:a"]);
+        assert!(late.ends_with(&format!(") {word}\n")), "{late}");
+    }
+}

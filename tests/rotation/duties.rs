@@ -1,7 +1,7 @@
 //! What is left to a person.
 #![forbid(unsafe_code)]
 
-use super::stage::{ROTATION, Stage, says, silent};
+use super::stage::{APP, ROTATION, Stage, says, silent};
 use crate::world::board::json;
 
 #[test]
@@ -58,5 +58,51 @@ fn what_was_left_with_a_rotation_is_done_with_it() {
         assert_eq!(open(), [ROTATION]);
         silent(stage.locked(2).args(["release", ROTATION, "--duty"]));
         assert!(open().is_empty());
+    }
+}
+
+fn open_duties(stage: &Stage) -> Vec<(String, String)> {
+    let duties: Vec<serde_json::Value> = json(stage.locked(2).args(["status", "--duties", "--json"]));
+    let text = |duty: &serde_json::Value, key: &str| duty[key].as_str().unwrap_or_default().to_owned();
+    duties.iter().map(|duty| (text(duty, "resource"), text(duty, "note"))).collect()
+}
+
+#[test]
+fn another_rotation_or_a_server_is_not_done_with_it() {
+    for stage in Stage::both("duties_of_others") {
+        let left = ["rotation:AAA", "rotation:BBB", "server:web-1", "workflow:sync"];
+        silent(stage.locked(1).arg("acquire").args(left));
+        silent(stage.locked(1).arg("release").args(left).args(["--as", "human-action", "--note", "Maria: finish"]));
+        let open = || open_duties(&stage).into_iter().map(|(name, _)| name).collect::<std::collections::BTreeSet<_>>();
+        silent(stage.locked(2).args(["release", "rotation:AAA", "--duty"]));
+        assert_eq!(open(), left[1..].iter().map(|&name| name.to_owned()).collect());
+        // With the last rotation of the word its workflows are done; a server is nobody's part.
+        silent(stage.locked(2).args(["release", "rotation:BBB", "--duty"]));
+        assert_eq!(open(), ["server:web-1".to_owned()].into());
+        let said = says(stage.locked(2).args(["release", "rotation:AAA", "--duty"]), 64);
+        assert!(said.contains("nothing of rotation:AAA is left to a person"), "{said}");
+    }
+}
+
+/// What ran under the hold, and who released it, stands behind what the person said, and takes nothing from it.
+#[test]
+fn a_duty_after_a_write_says_all_that_was_said_and_is_done_with_its_rotation() {
+    for stage in Stage::both("duties_after_writes") {
+        let what = format!("Maria: {}", "x".repeat(193));
+        silent(stage.locked(1).args(["acquire", ROTATION, "sops:app"]));
+        super::stage::ends(&mut stage.writes(1, APP), 0);
+        let whole = crate::world::board::uuid(1);
+        let release = ["--session", &whole, "release", ROTATION, "sops:app", "--as", "human-action", "--note", &what];
+        silent(stage.locked(2).args(release));
+        let open = open_duties(&stage);
+        assert_eq!(open.len(), 2);
+        for (name, note) in &open {
+            assert!(note.starts_with(&format!("{what}; released by 02020202 (")), "{name}: {note}");
+            assert_eq!(note.ends_with(&format!("; ran sops set {APP}")), name == "sops:app", "{name}: {note}");
+        }
+        silent(stage.locked(2).args(["release", ROTATION, "--duty", "--note", "revoked, and looked at"]));
+        assert_eq!(open_duties(&stage), []);
+        let done = stage.history()[0]["note"].to_string();
+        assert!(done.contains(&what) && done.contains("revoked, and looked at"), "{done}");
     }
 }

@@ -207,3 +207,26 @@ fn what_a_session_holds_is_not_given_away_for_an_issue() {
         assert_eq!(stage.asked().len(), asked);
     }
 }
+
+/// What is held for an issue is run under for that issue, whoever names it again or another one.
+#[test]
+fn a_command_under_a_hold_asks_about_the_issue_of_the_hold() {
+    for stage in Stage::both("issue_of_a_hold") {
+        silent(stage.locked(1).args(["acquire", ROTATION, "--issue", ISSUE]));
+        silent(stage.locked(1).args(["acquire", "server:x", "--issue", ISSUE]));
+        let output = ends(&mut stage.rotates(1, &["--consumers-ok"], "echo $LOCKED_ISSUE"), 0);
+        assert_eq!(super::stage::text(&output.stdout), format!("{ISSUE}\n"));
+        stage.issue_is("CLOSED");
+        stage.issue_of_number_is(7, "OPEN");
+        for issue in [&[][..], &["--issue", "acme/infra#7"]] {
+            let options = [&["--consumers-ok"][..], issue].concat();
+            let said = says(&mut stage.rotates(1, &options, "touch ran"), 79);
+            assert!(said.starts_with(&format!("REFUSED: {ISSUE} is closed\n")), "{options:?}: {said}");
+        }
+        let said = says(stage.locked(1).args(["-r", "server:x", "touch", "ran"]), 79);
+        assert!(said.starts_with(&format!("REFUSED: {ISSUE} is closed\n")), "{said}");
+        assert!(!stage.is_there("ran"));
+        let states: Vec<_> = stage.status().into_iter().map(|lease| lease["state"].clone()).collect();
+        assert_eq!(states, ["held", "held"], "the holds stay");
+    }
+}

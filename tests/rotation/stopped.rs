@@ -62,3 +62,20 @@ fn who_lost_it_while_standing_still_does_not_go_on() {
         assert_eq!(stage.asked().len(), 1, "what is lost needs no look at its issue");
     }
 }
+
+/// Also where the issue is that of the hold, which the command does not name.
+#[test]
+fn the_issue_of_the_hold_counts_after_a_stop() {
+    for stage in Stage::both("stopped_under_a_hold") {
+        super::stage::silent(stage.locked(1).args(["acquire", ROTATION, "--issue", ISSUE]));
+        let held = Held::start(&mut stage.rotates(1, &["--consumers-ok"], "echo up; kill -STOP $$; cat"));
+        let wrapper = held.pid();
+        until("it has stopped", || is_halted(wrapper).then_some(()));
+        stage.issue_is("CLOSED");
+        goes_on(&held);
+        let output = held.ended();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(79), "{said}");
+        assert!(said.contains(&format!("{ISSUE} is closed")), "{said}");
+    }
+}

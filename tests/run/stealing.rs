@@ -288,3 +288,82 @@ fn nothing_is_taken_from_who_was_not_shown() {
         assert_eq!(held(RESOURCE), "\"02020202\" \"held\"");
     }
 }
+
+/// Between the mark and the stop nothing untrue is told to the victim, and nothing new begins under what is taken away.
+#[test]
+fn what_is_being_taken_away_is_said_to_be_and_lets_nothing_in() {
+    for place in Place::all("being_taken") {
+        let locked = env!("CARGO_BIN_EXE_locked");
+        let script = format!("echo up; cat; '{locked}' -n -r {RESOURCE} touch nested 2> said; echo $? > status");
+        let victim = Held::start(place.locked(1).args(["-r", RESOURCE, "sh", "-c", &script]));
+        let _it_does_not_wait = says(&mut place.steal(&["--wait", "0s"]), 75);
+        for words in [["renew", RESOURCE], ["check", RESOURCE], ["release", RESOURCE]] {
+            let said = says(place.locked(1).args(words), 77);
+            let what = format!("REFUSED: {RESOURCE} was taken away from this session's running command, ");
+            assert!(said.starts_with(&what) && said.contains("revoked by 02020202 ("), "{words:?}: {said}");
+        }
+        victim.let_go();
+        let file = |name: &str| std::fs::read_to_string(place.stage.world.work().join(name)).unwrap_or_default();
+        assert_eq!(file("status"), "77\n", "{}", file("said"));
+        let said = file("said");
+        assert!(
+            said.starts_with(&format!("LOST: {RESOURCE} was taken away from the command that this runs")),
+            "{said}"
+        );
+        assert!(!place.stage.world.work().join("nested").exists());
+    }
+}
+
+/// Also by who is known for a child of the victim by the process tree alone.
+#[test]
+fn a_theft_that_is_refused_takes_nothing() {
+    for place in Place::all("theft_from_below") {
+        let (locked, thief) = (env!("CARGO_BIN_EXE_locked"), uuid(2));
+        for bare in ["", "env -u LOCKED_LEASE -u LOCKED_RESOURCES -u LOCKED_TOKENS"] {
+            let script = format!(
+                "{bare} '{locked}' --session {thief} steal {RESOURCE} --reason x --approved-by Maria 2> said; echo $? > status"
+            );
+            ends(place.locked(1).args(["-r", RESOURCE, "sh", "-c", &script]), 0);
+            let file = |name: &str| std::fs::read_to_string(place.stage.world.work().join(name)).unwrap_or_default();
+            assert_eq!(file("status"), "75\n", "{bare}: {}", file("said"));
+            let past = &place.history()[0];
+            assert_eq!((&past["ended_as"], &past["note"]), (&"completed".into(), &serde_json::Value::Null), "{bare}");
+        }
+    }
+}
+
+/// However long the reason is, the history and the victim hear of who approved it.
+#[test]
+fn who_is_robbed_without_waiting_is_told_by_whom_and_who_approved() {
+    for place in Place::all("theft_with_a_long_reason") {
+        let victim = Held::start(place.locked(1).args(["-r", "server:y", "sh", "-c", "echo up; cat"]));
+        let reason = "x".repeat(190);
+        let steal = ["steal", "server:y", "--now", "--reason", &reason, "--approved-by", "Maria"];
+        says(place.locked(2).args(steal), 0);
+        let ended = victim.finish();
+        let said = text(&ended.stderr);
+        let why = format!("{reason} (approved by Maria)");
+        assert!(ended.status.code() == Some(77) && said.contains("revoked at once by 02020202 ("), "{said}");
+        assert!(said.contains(&why), "{said}");
+        assert!(said.contains("after a look at what it had done so far"), "no file is looked at: {said}");
+        assert!(place.history()[0]["note"].as_str().is_some_and(|note| note.contains(&why)));
+        // Who had it without a command hears it at the next one.
+        silent(place.locked(1).args(["acquire", "server:z"]));
+        silent(place.locked(2).args(["steal", "server:z", "--reason", &reason, "--approved-by", "Maria"]));
+        let heard = text(&ends(place.locked(1).args(["session", "list"]), 0).stderr);
+        assert!(heard.ends_with(&format!("took it away: {why}\n")), "{heard}");
+    }
+}
+
+/// What an earlier command wrote is not as before, whatever a later one has failed to do.
+#[test]
+fn the_first_reason_stays_where_a_later_failure_changed_nothing() {
+    for stage in Stage::both("the_first_reason") {
+        for (body, status) in [("\"$real\" \"$@\"; exit 5", 5), ("exit 6", 6), ("exit 7", 7)] {
+            ends(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in(body)), status);
+            let lease = &stage.status()[0];
+            assert_eq!(lease["reason"], "it failed with status 5 after it had written", "{body}");
+            assert_eq!((&lease["state"], &lease["takeable"]), (&"kept".into(), &false.into()));
+        }
+    }
+}

@@ -112,7 +112,7 @@ pub(super) fn end(context: &Context, options: &RunOptions, call: &Call) -> Resul
         world.keepers().relieve(session, std::slice::from_ref(&lease.resource));
     }
     agents::forget_export(&state, session);
-    let verb = EndVerb { wait: Some(Duration::ZERO), no_wait: true, json: false };
+    let verb = EndVerb { wait: Some(Duration::ZERO), no_wait: true, ..EndVerb::default() };
     crate::cli::session::finish(&mut world, options, &verb).map(drop)
 }
 

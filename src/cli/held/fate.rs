@@ -48,7 +48,16 @@ fn own(lease: &LeaseView, token: Option<FencingToken>) -> Option<Fate> {
     let resource = &lease.resource;
     let reason = || lease.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let (what, next) = match lease.state {
-        LeaseState::Held | LeaseState::Revoked if lease.pid.is_some() => {
+        LeaseState::Revoked if lease.pid.is_some() => {
+            let (operation, reason) = (&lease.operation, reason());
+            (
+                format!(
+                    "{resource} was taken away from this session's running command, {operation}, which is being stopped{reason}"
+                ),
+                None,
+            )
+        }
+        LeaseState::Held if lease.pid.is_some() => {
             (format!("{resource} is held by a running command of this session, {}", lease.operation), None)
         }
         LeaseState::Expired => (
@@ -107,6 +116,7 @@ mod tests {
             pid: None,
             operation: "rsync".to_owned(),
             issue: None,
+            hold_issue: None,
             state,
             explicit: true,
             takeable: false,

@@ -86,7 +86,7 @@ impl Closings {
             let found = closing(world, lease)?;
             let found = if accepted { found.accepted() } else { found };
             if !found.consumers.files.is_empty() {
-                return Err(rotation::not_completed(&lease.resource, &found.consumers));
+                return Err(rotation::not_completed(world, &lease.resource, &found.consumers));
             }
             self.0.push((lease.resource.clone(), lease.token, found));
         }

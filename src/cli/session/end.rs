@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
-use crate::cli::front::refuse;
 use crate::cli::held::{answer, by_another, open_edit, still_open};
 use crate::cli::verbs::EndVerb;
 use crate::cli::world::{CALL, World};
@@ -87,7 +86,7 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
             let above_us = run::within(world.context) == Some(runs.grant);
             if above_us || began.until(world.context.clock.now()) >= limit {
                 let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-                return Err(refuse(&running(runs, above_us, &given.names()), status));
+                return Err(world.refuse(running(runs, above_us, &given.names()), status));
             }
             if !told {
                 report::say(&format!("locked: waiting for {} of this session to end", runs.operation));
@@ -99,11 +98,11 @@ fn release_all(world: &mut World<'_>, options: &RunOptions, verb: &EndVerb) -> R
         // What is quarantined stays so.
         let sound = leases.iter().filter(|lease| lease.state != LeaseState::Quarantined);
         if let Some((lease, file)) = open_edit(&sound.cloned().collect::<Vec<_>>(), world.session.id) {
-            return Err(refuse(&still_open(lease, &file), exit::QUARANTINED));
+            return Err(world.refuse(still_open(lease, &file), exit::QUARANTINED));
         }
         let rests = |lease: &&LeaseView| given.rest(lease, "unknown") == Rest::Rests;
         // Before anything goes: what cannot end well stays for its session to look at.
-        closings.judge(world, leases.iter().filter(rests), options.consumers_ok)?;
+        closings.judge(world, leases.iter().filter(rests), verb.consumers_ok || options.consumers_ok)?;
         let Some(next) = leases.iter().find(rests) else {
             return Ok(given);
         };

@@ -4,11 +4,12 @@
 use serde_json::{Value, json};
 
 use crate::cli::RunOptions;
-use crate::cli::held::answer;
+use crate::cli::front::refuse;
+use crate::cli::held::{answer, elsewhere};
 use crate::cli::session::{board, hear};
 use crate::cli::verbs::Status;
 use crate::cli::world::{CALL, World};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::run::Context;
 use crate::store::Word;
 
@@ -19,6 +20,9 @@ pub(super) fn ping(context: &Context, options: &RunOptions, verb: &Status) -> Ex
     World::with(context, options, |world| {
         let resources = world.resources(&verb.ping)?;
         let live = world.store.leases(Some(&resources), CALL).map_err(|error| world.down(&error))?;
+        if let Some(refusal) = elsewhere::of_anybody(world, &resources, &live) {
+            return Err(refuse(&refusal, exit::USAGE));
+        }
         let own = world.session.id;
         hear(world.store.as_mut(), own);
         let holder = format!("{own} ({})", world.session.label);

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use uuid::Uuid;
 
 use crate::terms::{NotSaid, parse_duration};
 
@@ -67,7 +68,7 @@ pub struct BeginVerb {
 }
 
 /// `locked session end`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct EndVerb {
     /// How long to wait for a running command of this session [default: 30s]
     #[arg(long, value_name = "D", value_parser = parse_duration)]
@@ -75,6 +76,12 @@ pub struct EndVerb {
     /// Do not wait at all
     #[arg(short, long, conflicts_with = "wait")]
     pub no_wait: bool,
+    /// Rotations are completed although other SOPS files of the repository have the same key and were not written
+    #[arg(long)]
+    pub consumers_ok: bool,
+    /// The session in whose name this is done; also before the verb
+    #[arg(long = "session", id = "of_session", value_name = "UUID")]
+    pub session: Option<Uuid>,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -23,6 +23,7 @@ fn lease() -> LeaseView {
         pid: Some(1),
         operation: "sops set secrets/monitoring.env.sops".to_owned(),
         issue: None,
+        hold_issue: None,
         state: LeaseState::Held,
         explicit: false,
         takeable: false,

@@ -73,6 +73,7 @@ pub(super) fn nobody(resource: &Resource) -> LeaseView {
         pid: None,
         operation: String::new(),
         issue: None,
+        hold_issue: None,
         state: LeaseState::Held,
         explicit: false,
         takeable: false,

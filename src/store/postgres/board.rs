@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::store::StoreError;
 use crate::store::board::{Begun, Board, Figures, SessionView, WaitView, Word};
-use crate::store::door::shown;
+use crate::store::door::{shown, shown_whole};
 use crate::terms::SessionId;
 
 use super::PostgresStore;
@@ -25,7 +25,7 @@ pub(super) struct Left {
 
 impl Left {
     pub(super) fn read(self) -> Word {
-        Word { holder: shown(&self.holder), about: shown(&self.about), text: shown(&self.text), at: self.at }
+        Word { holder: shown(&self.holder), about: shown(&self.about), text: shown_whole(&self.text), at: self.at }
     }
 }
 
@@ -110,7 +110,7 @@ impl Board for PostgresStore {
     fn leave_word(&mut self, to: SessionId, word: &Word, limit: Duration) -> Result<(), StoreError> {
         let call = of("leave_word_v1", to)
             .text("about", Some(&shown(&word.about)))
-            .text("word", Some(&shown(&word.text)))
+            .text("word", Some(&shown_whole(&word.text)))
             .text("holder", Some(&shown(&word.holder)));
         self.ask::<serde::de::IgnoredAny>(call, limit).map(drop)
     }

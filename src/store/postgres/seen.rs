@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::store::door::shown;
+use crate::store::door::{shown, shown_whole};
 use crate::store::view::issue_of;
 use crate::store::{Ended, FileRecord, LeaseState, LeaseView, PastLease, StoreError, StoredReceipt};
 use crate::terms::{Digest, FencingToken, GrantId, Scope, SessionId};
@@ -28,6 +28,9 @@ pub(super) struct Seen {
     /// A schema of before does not say it.
     #[serde(default)]
     issue: Option<String>,
+    /// A schema of before does not say it.
+    #[serde(default)]
+    hold_issue: Option<String>,
     state: LeaseState,
     explicit: bool,
     takeable: bool,
@@ -61,12 +64,13 @@ impl Seen {
             host_id: self.host_id,
             pid: self.pid.and_then(|pid| u32::try_from(pid).ok()),
             issue: issue_of(self.issue.as_deref(), &self.operation),
+            hold_issue: self.hold_issue.and_then(|issue| issue.parse().ok()),
             operation: shown(&self.operation),
             state: self.state,
             explicit: self.explicit,
             takeable: self.takeable,
             ask: self.ask,
-            reason: self.reason.as_deref().map(shown),
+            reason: self.reason.as_deref().map(shown_whole),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,
             idle: span(self.idle_ms),
@@ -108,7 +112,7 @@ impl Past {
             acquired_at: self.acquired_at,
             ended_at: self.ended_at,
             ended_as: serde_json::from_value(self.ended_as).unwrap_or(Ended::Failed),
-            note: self.note.as_deref().map(shown),
+            note: self.note.as_deref().map(shown_whole),
             receipt: self.receipt.map(Digest::from),
         })
     }

@@ -171,7 +171,8 @@ impl Situation {
             if let Some((row, fate)) = row.as_mut().filter(|(_, fate)| *fate == Fate::Blocks) {
                 nest = nest::standing(connection, row, &chain, request)?;
                 *fate = match nest {
-                    Standing::MayJoin(_) if request.claim == Claim::Command => Fate::Join,
+                    // What is being taken away lets nobody else in.
+                    Standing::MayJoin(_) if request.claim == Claim::Command && !row.revoked => Fate::Join,
                     Standing::Joined => Fate::Ours,
                     _ => Fate::Blocks,
                 };

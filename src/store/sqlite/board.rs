@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::store::board::{Begun, Board, Figures, SEEN_ANEW, SessionView, WORDS, WaitView, Word};
-use crate::store::door::shown;
+use crate::store::door::{shown, shown_whole};
 use crate::store::{Ended, Prune, StoreError};
 use crate::terms::SessionId;
 
@@ -116,7 +116,7 @@ fn sessions(connection: &Connection, now: &Now) -> Result<Vec<SessionView>, Faul
 fn leave_word(connection: &Connection, to: SessionId, word: &Word, now: &Now) -> Result<(), Fault> {
     connection.execute(
         "insert into words (session, holder, about, word, at) values (?1, ?2, ?3, ?4, ?5)",
-        (to.whole(), shown(&word.holder), shown(&word.about), shown(&word.text), now.wall),
+        (to.whole(), shown(&word.holder), shown(&word.about), shown_whole(&word.text), now.wall),
     )?;
     connection.execute(
         "delete from words where session = ?1 and id not in (select id from words where session = ?1 order by id desc limit ?2)",
@@ -130,8 +130,9 @@ pub(super) fn heard(connection: &Connection, session: SessionId) -> Result<Vec<W
     let sql = "select holder, about, word, at from words where session = ?1 order by id";
     let mut statement = connection.prepare_cached(sql)?;
     let words = statement.query_map([session.whole()], |row| {
-        let text = |column: &str| row.get::<_, String>(column).map(|text| shown(&text));
-        Ok(Word { holder: text("holder")?, about: text("about")?, text: text("word")?, at: row.get("at")? })
+        let text = |column: &str| row.get::<_, String>(column);
+        let (holder, about, word) = (shown(&text("holder")?), shown(&text("about")?), shown_whole(&text("word")?));
+        Ok(Word { holder, about, text: word, at: row.get("at")? })
     })?;
     let words = words.collect::<rusqlite::Result<Vec<_>>>()?;
     if !words.is_empty() {

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 use uuid::Uuid;
 
-use crate::store::door::shown;
+use crate::store::door::{shown, shown_whole};
 use crate::store::view::issue_of;
 use crate::store::{FileRecord, LeaseState, LeaseView, Live};
 use crate::terms::{FencingToken, GrantId, Issue, Resource, ResourceName, Scope, SessionId};
@@ -254,11 +254,12 @@ impl Row {
             pid: self.pid,
             operation: shown(&self.operation),
             issue: self.issue(),
+            hold_issue: self.hold_operation.as_ref().and(self.own_issue()).and_then(|issue| issue.parse().ok()),
             state: self.state(now),
             explicit: self.explicit,
             takeable: self.takeable,
             ask: self.ask,
-            reason: self.reason.as_deref().map(shown),
+            reason: self.reason.as_deref().map(shown_whole),
             acquired_at: self.acquired_at,
             renewed_at: self.renewed_at,
             idle: span(now.wall.saturating_sub(self.renewed_at)),

@@ -1,7 +1,7 @@
 //! Settle: receipts, then what becomes of the rows; all or none.
 #![forbid(unsafe_code)]
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::store::{Discharge, Ended, Ending, Holding, Receipt, Release, Settlement};
 use crate::terms::Resource;
@@ -59,9 +59,15 @@ pub(super) fn settle(
             Ending::Release(ended) if by_grant && hands_back(row, *ended) => hand_back(connection, row, now)?,
             Ending::Release(_) if debt::owes(row)? => leave_unproven(connection, row, now)?,
             Ending::Release(ended) => {
-                let words = [row.reason.as_deref(), settlement.note.as_deref()];
+                // A person's word first; what became of the hold meanwhile comes after it.
+                let words = [settlement.note.as_deref(), row.reason.as_deref()];
                 let note = words.into_iter().flatten().collect::<Vec<_>>().join("; ");
                 end(connection, row, *ended, &note, Word::Own, now)?;
+            }
+            Ending::Keep { takeable: true, .. }
+                if row.hold_ttl_ms.is_some() && !row.revoked && debt::of(row)?.is_empty() =>
+            {
+                hand_back(connection, row, now)?;
             }
             Ending::Keep { reason, keep_for, takeable } => {
                 keep(connection, row, reason, ms(*keep_for), *takeable, now)?;
@@ -145,8 +151,8 @@ fn hands_back(row: &Row, ended: Ended) -> bool {
     row.hold_ttl_ms.is_some() && !row.revoked && matches!(ended, Ended::Completed | Ended::Failed)
 }
 
-/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's. What was
-/// taken away and failed, as a command does that is stopped, was stolen.
+/// Ends a row. `word` tells a later question of the same grant whether it ended by its own word or by another's; its own
+/// stands before what was noted of it. What was taken away and failed, as a command does that is stopped, was stolen.
 pub(super) fn end(
     connection: &Connection,
     row: &Row,
@@ -159,7 +165,7 @@ pub(super) fn end(
     connection
         .prepare_cached(
             "update leases set ended_at = ?2, ended_as = ?3, note = case when note is null then nullif(?4, '') \
-             when ?4 = '' then note else note || '; ' || ?4 end, settled = max(settled, ?5), takeable = 0 where id = ?1",
+             when ?4 = '' then note when ?5 then ?4 || '; ' || note else note || '; ' || ?4 end, settled = max(settled, ?5), takeable = 0 where id = ?1",
         )?
         .execute((row.id, now.wall, ended.as_str(), note, word == Word::Own))?;
     Ok(())
@@ -233,7 +239,7 @@ fn leave_unproven(connection: &Connection, row: &Row, now: &Now) -> Result<(), F
     Ok(())
 }
 
-/// The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
+/// The row stays with its session, for what was left half done. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 /// it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
 /// changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
 /// taken away meanwhile has run out: it is whoever's is next, who proves the files.
@@ -246,6 +252,9 @@ fn keep(
     now: &Now,
 ) -> Result<(), Fault> {
     let held_by_word = row.hold_ttl_ms.or(row.explicit.then_some(row.ttl_ms));
+    // It changed nothing; an earlier one did, and why that was kept goes on to be why.
+    let left_before = takeable && !debt::of(row)?.is_empty();
+    let before = if left_before { first_reason(connection, row)? } else { None };
     let lasts = if row.revoked { 0 } else { keep_ms.max(held_by_word.unwrap_or(0)) };
     connection
         .prepare_cached(
@@ -254,13 +263,21 @@ fn keep(
         )?
         .execute((
             row.id,
-            takeable && held_by_word.is_none() && !row.revoked && debt::of(row)?.is_empty(),
-            row.because(reason),
+            takeable && held_by_word.is_none() && !row.revoked && !left_before,
+            row.because(before.as_deref().unwrap_or(reason)),
             &now.boot,
             now.ms.saturating_add(lasts),
             now.wall,
         ))?;
     Ok(())
+}
+
+/// Why its session kept it before this command adopted it.
+fn first_reason(connection: &Connection, row: &Row) -> Result<Option<String>, Fault> {
+    let sql = "select reason from leases where scope = ?1 and name = ?2 and session = ?3 and token < ?4 \
+               order by token desc limit 1";
+    let of = (&row.resource.scope.0, row.resource.name.as_str(), row.session.whole(), row.token);
+    Ok(connection.prepare_cached(sql)?.query_row(of, |row| row.get(0)).optional()?.flatten())
 }
 
 /// The row is nobody's for so long. The record of files stays, and what a command below left with it: who comes after

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row as SqlRow};
 
-use crate::store::door::shown;
+use crate::store::door::{shown, shown_whole};
 use crate::store::{Ended, HistoryFilter, LeaseView, PastLease};
 use crate::terms::{Digest, FencingToken, GrantId, Resource, Scope, SessionId};
 
@@ -76,7 +76,7 @@ fn past(row: &SqlRow<'_>) -> rusqlite::Result<PastLease> {
         acquired_at: row.get("acquired_at")?,
         ended_at: row.get("ended_at")?,
         ended_as: ended(&row.get::<_, String>("ended_as")?),
-        note: row.get::<_, Option<String>>("note")?.map(|note| shown(&note)),
+        note: row.get::<_, Option<String>>("note")?.map(|note| shown_whole(&note)),
         receipt: row.get::<_, Option<String>>("receipt")?.map(Digest::from),
     })
 }

@@ -77,7 +77,8 @@ impl Wrapper<'_> {
         };
         course.started(clock.now());
         self.duty.borrow_mut().hang_up();
-        let mut running = Running { wrapper: self, job, course, child, lasts: false, loose: false };
+        let mut running =
+            Running { wrapper: self, job, asks_again: begin.asks_again, course, child, lasts: false, loose: false };
         let outcome = running.watch(news)?;
         let course = running.course;
         console::forget();
@@ -136,6 +137,7 @@ impl Wrapper<'_> {
 struct Running<'a, 'w> {
     wrapper: &'a Wrapper<'w>,
     job: &'static Job,
+    asks_again: bool,
     course: Course,
     child: std::process::Child,
     lasts: bool,
@@ -203,7 +205,7 @@ impl Running<'_, '_> {
                 let frozen = self.job.freeze();
                 let beat = duty.renew(self.course.patience_while_nothing_runs());
                 let mut act = self.course.beaten_while_nothing_runs(beat, sent, clock.now());
-                if act == Act::Wait && self.wrapper.watch.asks_again {
+                if act == Act::Wait && self.asks_again {
                     act = duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
                 }
                 if act == Act::Wait {

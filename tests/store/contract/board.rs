@@ -160,7 +160,7 @@ pub(crate) fn words_are_few_and_cannot_draw_on_a_terminal(world: &dyn World) {
     let evil = Word { holder: "\u{1b}[2Jeve\n".to_owned(), ..word(&format!("\u{202e}{}", "x".repeat(5000))) };
     board(&mut *store).leave_word(ana.session, &evil, LIMIT).expect("left");
     let words = granted(&mut *store, &ana.asks(&["a"])).words;
-    assert_eq!((words[0].holder.as_str(), words[0].text.chars().count()), ("[2Jeve", 200));
+    assert_eq!((words[0].holder.as_str(), words[0].text.chars().count()), ("[2Jeve", 1_000));
     begins(&mut *store, &ana, "a\u{1b}]0;x\u{7}b", "two\nlines");
     let seen = listed(&mut *store);
     assert_eq!((seen[0].name.as_str(), seen[0].task.as_str()), ("a]0;xb", "twolines"));

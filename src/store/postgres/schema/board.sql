@@ -57,7 +57,7 @@ begin
   end if;
   insert into @schema@.words (session, holder, about, word, at)
   values (leave_word_v1.session, @schema@.shown(coalesce(leave_word_v1.holder, '')), @schema@.shown(coalesce(leave_word_v1.about, '')),
-    left(leave_word_v1.word, 200), @schema@.clock());
+    left(leave_word_v1.word, 1000), @schema@.clock());
   delete from @schema@.words w where w.session = leave_word_v1.session and w.id not in (
     select x.id from @schema@.words x where x.session = leave_word_v1.session order by x.id desc limit 16);
   return '{"answer": "left"}';

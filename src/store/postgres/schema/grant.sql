@@ -6,7 +6,7 @@ create or replace function @schema@.finish(row_id bigint, how text, why text, ow
 language plpgsql volatile as $body$
 begin
   update @schema@.leases l
-     set ended_at = t, ended_as = how, note = nullif(left(concat_ws('; ', l.note, nullif(why, '')), 4000), ''),
+     set ended_at = t, ended_as = how, note = nullif(left(case when own then concat_ws('; ', nullif(why, ''), l.note) else concat_ws('; ', l.note, nullif(why, '')) end, 4000), ''),
          settled = l.settled or own, takeable = false
    where l.id = row_id;
 end $body$;

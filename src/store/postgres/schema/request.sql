@@ -61,7 +61,7 @@ begin
         fate := @schema@.fate(l, q, kind, t);
         if fate = 'blocks' then
           select s.stands, s.below into stand, link from @schema@.line(l, above, q) s;
-          fate := case when stand = 'may join' and kind = 'command' then 'join'
+          fate := case when stand = 'may join' and kind = 'command' and not l.revoked then 'join'
                        when stand = 'joined' then 'ours' else 'blocks' end;
         end if;
       end if;

@@ -15,7 +15,7 @@ language sql volatile as $body$
   on conflict do nothing
 $body$;
 
--- The row stays with its session. Under an explicit hold it stays at least as long as the hold would, and nobody may take
+-- The row stays with its session, for what was left half done. Under an explicit hold it stays at least as long as the hold would, and nobody may take
 -- it: the failure of one command does not give away what the session holds by its own word. Nor does a command that
 -- changed nothing give away what an earlier one of the session changed: its debt stays, for who comes after expiry. What was
 -- taken away meanwhile has run out: it is whoever's is next, who proves the files.
@@ -26,7 +26,10 @@ declare
 begin
   update @schema@.leases x
      set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
-         reason = @schema@.because(l, why), pid = null, live_device = null, live_inode = null,
+         -- It changed nothing; an earlier one did, and why that was kept goes on to be why.
+         reason = @schema@.because(l, coalesce((select b.reason from @schema@.leases b
+           where anybody and l.debt <> '[]' and b.scope = l.scope and b.name = l.name and b.session = l.session and b.token < l.token
+           order by b.token desc limit 1), why)), pid = null, live_device = null, live_inode = null,
          expires_at = t + @schema@.span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;
@@ -125,6 +128,9 @@ begin
     perform @schema@.finish(l.id, case when what = 'release' then how else @schema@.ended(l, 'failed') end, @schema@.because(l,
       case when what = 'release' then '' else why || '; ' end || 'a command below it goes on with the lease'), true, t);
     perform @schema@.inherit(l, heir, t);
+  elsif what = 'keep' and (e ->> 'takeable')::boolean and l.hold_ttl_ms is not null and l.debt = '[]' and not l.revoked then
+    -- It changed nothing, and the hold is as it was.
+    perform @schema@.hand_back(l, t);
   elsif what = 'keep' then
     perform @schema@.keep(l, why, (e ->> 'keep_ms')::bigint, (e ->> 'takeable')::boolean, t);
   elsif what = 'linger' and e ->> 'keep_ms' is not null and l.hold_ttl_ms is not null then
@@ -139,7 +145,8 @@ begin
   elsif @schema@.to_others(l.debt) <> '[]' then
     perform @schema@.leave_unproven(l, t);
   else
-    perform @schema@.finish(l.id, how, concat_ws('; ', l.reason, nullif(why, '')), true, t);
+    -- A person's word first; what became of the hold meanwhile comes after it.
+    perform @schema@.finish(l.id, how, concat_ws('; ', nullif(why, ''), l.reason), true, t);
   end if;
 end $body$;
 

@@ -7,7 +7,8 @@ begin
   return (
     select jsonb_build_object('name', l.name, 'scope', l.scope, 'token', l.token, 'session', l.session, 'label', l.label,
       'host', l.host, 'grant', l.grant_id, 'live_device', l.live_device, 'live_inode', l.live_inode, 'host_id', l.host_id,
-      'pid', l.pid, 'operation', l.operation, 'issue', @schema@.issue(l), 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
+      'pid', l.pid, 'operation', l.operation, 'issue', @schema@.issue(l),
+      'hold_issue', case when l.hold_ttl_ms is not null then @schema@.own_issue(l) end, 'state', @schema@.seen_as(l, t), 'explicit', l.explicit, 'takeable', l.takeable, 'ask', l.ask,
       'reason', l.reason, 'acquired_at', @schema@.ms(l.acquired_at), 'renewed_at', @schema@.ms(l.renewed_at),
       'idle_ms', @schema@.ms(t) - @schema@.ms(l.renewed_at),
       'expires_in_ms', @schema@.expires_in(l, t),
