@@ -13,7 +13,7 @@ use super::step::{Step, is_known};
 pub(super) const LONGEST: usize = 4096;
 
 /// The host of a destination (`user@host`, `ssh://user@host:22`, `[::1]:22`, `host:path`), in lower case; none where
-/// there is no name.
+/// there is no name. A word with `=` is a value that stands there by mistake, and may be a secret; it names no host.
 pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
     // Names of hosts end at 253 characters (RFC 1035, 2.3.4); what is longer is none, whatever stands before it.
     if text.len() > LONGEST {
@@ -36,7 +36,7 @@ pub(super) fn of_destination(text: &[u8]) -> Option<Vec<u8>> {
     // An address of IPv6 has many spellings.
     let address = std::str::from_utf8(&name).ok().and_then(|name| name.parse::<Ipv6Addr>().ok());
     let name = address.map_or(name, |address| address.to_string().into_bytes());
-    (!name.is_empty()).then_some(name)
+    (!name.is_empty() && !name.contains(&b'=')).then_some(name)
 }
 
 /// The options of a line by which the ssh client reads another name into a host than it would without: its file of
@@ -96,7 +96,8 @@ mod tests {
         for (written, host) in table {
             assert_eq!(of_destination(written.as_bytes()).as_deref(), Some(host.as_bytes()), "{written}");
         }
-        assert_eq!(of_destination(b"root@"), None);
-        assert_eq!(of_destination(b""), None);
+        for none in ["root@", "", "TOKEN=s3cret", "me@TOKEN=s3cret:22", "ssh://TOKEN=s3cret/"] {
+            assert_eq!(of_destination(none.as_bytes()), None, "{none}");
+        }
     }
 }
