@@ -257,7 +257,7 @@ fn names(
     }
     if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
         let what = "this changes a secret, and the line does not say which; name it as your people call it";
-        return Err((what, "locked --secret NAME PROGRAM"));
+        return Err((what, "put `--secret NAME` before the program"));
     }
     Ok(named)
 }
