@@ -259,11 +259,11 @@ fn after_max_hold_it_is_left_to_its_ttl_and_its_session_is_told() {
 fn kept_from_below_a_command_it_outlives_that_and_is_not_taken_for_a_part_of_it() {
     let stage = Stage::new();
     let mut agent = Agent::new(&stage);
-    let said = agent.runs("\"$me\" -r server:x sh -c '\"$me\" acquire server:y --keep-alive --ttl 2s --json'");
-    let said: Value = serde_json::from_str(&said).expect("JSON");
+    let said = agent.runs("\"$me\" -r server:x sh -c '\"$me\" acquire server:y --keep-alive --ttl 6s --json'");
+    let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
     let keeper = u32::try_from(said["kept_alive"]["keeper"].as_u64().expect("a keeper")).expect("a process id");
     assert_eq!(lease(&stage, "server:x"), None, "its command has ended");
-    is_renewed_for(&stage, "server:y", 2_200);
+    is_renewed_for(&stage, "server:y", 6_200);
     let environment = fs::read(format!("/proc/{keeper}/environ")).expect("it lives");
     assert!(!text(&environment).contains("LOCKED_LEASE="), "{}", text(&environment));
     let line = fs::read(format!("/proc/{keeper}/cmdline")).expect("it lives");
