@@ -33,8 +33,8 @@ fn look(archive: &Path, is_late: &dyn Fn() -> bool, found: &mut dyn FnMut(&Path)
     let length = file.read(&mut head).ok()?;
     file.rewind().ok()?;
     match head[..length] {
-        [0x1f, 0x8b, ..] => tar(&mut Inflated::begin(BufReader::new(file))?, is_late, found),
-        [b'P', b'K', 3 | 5, 4 | 6] => zip(file, found),
+        [0x1f, 0x8b, ..] => tar(&mut Inflated::begin(BufReader::new(file), is_late)?, is_late, found),
+        [b'P', b'K', 3 | 5, 4 | 6] => zip(file, is_late, found),
         _ => tar(&mut BufReader::new(file), is_late, found),
     }
 }

@@ -13,17 +13,19 @@ use super::Skip;
 const LONGEST: usize = 4096;
 
 /// What gzip has made small.
-pub(super) struct Inflated {
+pub(super) struct Inflated<'a> {
     source: BufReader<File>,
+    /// One member may be longer than anybody waits.
+    is_late: &'a dyn Fn() -> bool,
     state: Box<InflateState>,
     input: Vec<u8>,
     used: usize,
     ended: bool,
 }
 
-impl Inflated {
+impl<'a> Inflated<'a> {
     /// Behind the header (RFC 1952, 2.3).
-    pub(super) fn begin(mut source: BufReader<File>) -> Option<Self> {
+    pub(super) fn begin(mut source: BufReader<File>, is_late: &'a dyn Fn() -> bool) -> Option<Self> {
         let mut head = [0; 10];
         source.read_exact(&mut head).ok()?;
         let flags = head[3];
@@ -43,24 +45,27 @@ impl Inflated {
             source.skip(2)?;
         }
         let state = InflateState::new_boxed(DataFormat::Raw);
-        Some(Self { source, state, input: Vec::new(), used: 0, ended: false })
+        Some(Self { source, is_late, state, input: Vec::new(), used: 0, ended: false })
     }
 }
 
-impl Skip for Inflated {
+impl Skip for Inflated<'_> {
     fn skip(&mut self, bytes: u64) -> Option<()> {
         let over = std::io::copy(&mut self.take(bytes), &mut std::io::sink()).ok()?;
         (over == bytes).then_some(())
     }
 }
 
-impl Read for Inflated {
+impl Read for Inflated<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         loop {
             if self.ended || buffer.is_empty() {
                 return Ok(0);
             }
             if self.used == self.input.len() {
+                if (self.is_late)() {
+                    return Err(std::io::ErrorKind::TimedOut.into());
+                }
                 self.input.resize(64 * 1024, 0);
                 let length = self.source.read(&mut self.input)?;
                 self.input.truncate(length);

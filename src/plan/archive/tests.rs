@@ -61,6 +61,37 @@ fn members_of_a_zip_are_found() {
     let archive = root.path().join("a.zip");
     std::fs::write(&archive, [file, directory, end].concat()).expect("file");
     assert_eq!(of(&archive), (Looked::Nothing, vec!["app/.env".to_owned(), "x".to_owned()]));
+    assert_eq!(members(&archive, &|| true, &mut |_| false), Looked::Unfinished);
+}
+
+/// The time is up in the midst of a member that is longer than one read of the file.
+#[cfg(unix)]
+#[test]
+fn a_long_member_is_not_read_to_its_end() {
+    let root = tempfile::tempdir().expect("root");
+    // What does not become smaller: 4 MiB are 64 reads.
+    let mut state = 1_u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state.to_be_bytes()[0]
+    });
+    std::fs::write(root.path().join("dump"), noise.take(4 << 20).collect::<Vec<u8>>()).expect("file");
+    std::fs::write(root.path().join("last"), "").expect("file");
+    let made = Command::new("tar").current_dir(root.path()).args(["-czf", "a.tgz", "dump", "last"]).status();
+    assert!(made.expect("tar runs").success());
+    let archive = root.path().join("a.tgz");
+    let asked = std::cell::Cell::new(0);
+    let is_late = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 4
+    };
+    let mut names = Vec::new();
+    let looked = members(&archive, &is_late, &mut |path| {
+        names.push(path.to_owned());
+        false
+    });
+    assert_eq!((looked, names), (Looked::Unfinished, vec![PathBuf::from("dump")]));
+    assert_eq!(of(&archive), (Looked::Nothing, vec!["dump".to_owned(), "last".to_owned()]));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{LONGEST_NAME, Looked, path};
 const LONGEST_DIRECTORY: u64 = 16 << 20;
 
 /// Looks at the members.
-pub(super) fn zip(mut file: File, found: &mut dyn FnMut(&Path) -> bool) -> Option<Looked> {
+pub(super) fn zip(mut file: File, is_late: &dyn Fn() -> bool, found: &mut dyn FnMut(&Path) -> bool) -> Option<Looked> {
     let length = file.metadata().ok()?.len();
     let begin = length.saturating_sub(LONGEST_NAME + 22);
     file.seek(SeekFrom::Start(begin)).ok()?;
@@ -31,6 +31,9 @@ pub(super) fn zip(mut file: File, found: &mut dyn FnMut(&Path) -> bool) -> Optio
     file.take(size).read_to_end(&mut directory).ok()?;
     let mut rest = directory.as_slice();
     while rest.starts_with(b"PK\x01\x02") {
+        if is_late() {
+            return None;
+        }
         let field = |at: usize| little(at, 2, rest).and_then(|length| usize::try_from(length).ok());
         let (named, extra, said) = (field(28)?, field(30)?, field(32)?);
         let name = rest.get(46..46 + named)?;

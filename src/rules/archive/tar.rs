@@ -12,9 +12,11 @@ use crate::rules::step::STDIN;
 const VALUES: &[u8] = b"bCfFgHIKLNTVX";
 
 /// The same, by their names.
-const LONG: [&str; 18] = [
+const LONG: [&str; 20] = [
     "--file",
     "--directory",
+    "--cd",
+    "--to-command",
     "--exclude",
     "--exclude-from",
     "--files-from",
@@ -51,8 +53,7 @@ pub(super) struct Tar {
 }
 
 /// Options that take none and that are of use here.
-const SWITCHES: [&str; 8] =
-    ["--extract", "--get", "--create", "--to-stdout", "--to-command", "--keep-old-files", "--skip-old-files", "--cd"];
+const SWITCHES: [&str; 6] = ["--extract", "--get", "--create", "--to-stdout", "--keep-old-files", "--skip-old-files"];
 
 /// The option that is meant: GNU's tar takes as much of a name as tells it from the others.
 fn whole(typed: &[u8]) -> &[u8] {

@@ -17,6 +17,8 @@ fn lines_of_tar_are_read_as_tar_reads_them() {
         ("--extract --file=a.tgz --directory /srv", Some("a.tgz"), "/srv", &[]),
         ("-C /srv -xz", None, "/srv", &[]),
         ("xz --exclude .env -f a.tgz", Some("a.tgz"), "", &[]),
+        ("-x --cd /srv -f a.tgz", Some("a.tgz"), "/srv", &[]),
+        ("-x --to-command cat -f a.tgz", Some("a.tgz"), "", &[]),
         ("-x -I zstd -f a.tzst -- -b", Some("a.tzst"), "", &["-b"]),
     ] {
         let found = tar(line);
