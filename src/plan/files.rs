@@ -63,12 +63,15 @@ pub(super) fn files(
     Ok(Files { files, passed_over, unfinished, unseen })
 }
 
+/// Whether it is no longer than the SOPS files of people are.
+fn is_short(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST)
+}
+
 /// Whether there are SOPS files where an archive is unpacked of which nobody knows what it has.
 fn lies_over_sops(it: &Unpacked, world: &World<'_>) -> bool {
     let look = Look { follow: false, skip: &|relative| relative == Path::new(".git"), is_late: &world.is_late };
-    let mut is_one = |path: &Path, _: &Path| {
-        std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST) && naming::holds_sops(path)
-    };
+    let mut is_one = |path: &Path, _: &Path| is_short(path) && naming::holds_sops(path);
     it.place.is_dir() && below(&it.place, &look, &mut is_one) == Looked::Found
 }
 
@@ -76,10 +79,8 @@ fn lies_over_sops(it: &Unpacked, world: &World<'_>) -> bool {
 fn unpacked(it: &Unpacked, world: &World<'_>) -> (Vec<Write>, Looked) {
     let mut writes = Vec::new();
     let mut take = |member: &Path| {
-        let over = it.lands(member).filter(|path| {
-            std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST)
-                && (naming::holds_sops(path) || world.past.was_sops(path))
-        });
+        let over =
+            it.lands(member).filter(|path| is_short(path) && (naming::holds_sops(path) || world.past.was_sops(path)));
         writes.extend(over.map(|path| Write {
             path,
             change: Change::Other,
@@ -106,7 +107,6 @@ const MOST_WORDS: usize = 64;
 pub(super) fn told(class: &Classification, held: &[PlannedFile]) -> Option<String> {
     let is_held = |path: &Path| held.iter().any(|file| file.write.path == path);
     let mut words = class.open.iter().take(MOST_WORDS).filter(|path| !is_held(&path.0));
-    let is_short = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
     let file = words.find(|path| is_short(&path.0) && naming::holds_sops(&path.0))?;
     let shown = shown(&file.0);
     Some(format!("a program that only run time knows is told {shown}, and runs without a lease on that"))
@@ -158,8 +158,7 @@ fn within(trees: &[Tree], world: &World<'_>) -> (Vec<Write>, bool) {
             if tree.like.as_ref().is_some_and(|like| std::fs::symlink_metadata(like.join(below)).is_err()) {
                 return false;
             }
-            let is_short = std::fs::metadata(path).is_ok_and(|found| found.len() <= LONGEST);
-            if is_short && (naming::holds_sops(path) || once(below)) {
+            if is_short(path) && (naming::holds_sops(path) || once(below)) {
                 let (change, via, asked) = (Change::Other, Via::InPlace, Asked::default());
                 writes.push(Write {
                     path: path.to_owned(),

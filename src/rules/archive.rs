@@ -159,19 +159,20 @@ fn from(step: &Step<'_>, named: Option<&OsStr>, it: &Unpacked) -> Vec<Unpacked> 
 
 /// What comes to lie on the host by unpacking it there.
 pub(super) fn sent(step: &Step<'_>) -> Vec<Sent> {
-    let unpacked = unpacked(step);
-    let is_piped = is_tar(step.name()) && {
+    let mut sent = Vec::new();
+    if is_tar(step.name()) && !step.packed.is_empty() {
         let tar = Tar::read(&step.args);
-        tar.extracts && !tar.prints && tar.is_piped()
-    };
-    let place = || step.path(Tar::read(&step.args).directory.as_os_str());
-    let packed = step.packed.iter().filter(|_| is_piped).map(|packed| Sent::Directory {
-        path: packed.path.clone(),
-        place: place().join(&packed.name),
-        follow: false,
-        without: packed.without.clone(),
-    });
-    packed.chain(unpacked.into_iter().map(Sent::Archive)).collect()
+        let place = step.path(tar.directory.as_os_str());
+        let is_unpacked = tar.extracts && !tar.prints && tar.is_piped();
+        sent.extend(step.packed.iter().filter(|_| is_unpacked).map(|packed| Sent::Directory {
+            path: packed.path.clone(),
+            place: place.join(&packed.name),
+            follow: false,
+            without: packed.without.clone(),
+        }));
+    }
+    sent.extend(unpacked(step).into_iter().map(Sent::Archive));
+    sent
 }
 
 /// What a line of tar puts into an archive that goes into a pipe (`tar cz DIR`).

@@ -13,11 +13,12 @@ pub(super) use self::fits::behind;
 
 use self::claim::claim;
 use self::files::{of_files, of_sops};
-use self::fits::{has_unseen, may_match};
+use self::fits::may_match;
 use self::untrusted::{Cleared, Untrusted};
 use self::workflow::Spellings;
 use super::book::{Author, Book, Rule};
 use super::grammar;
+use super::manifest;
 use super::policy::Policy;
 use super::step::Step;
 use super::wanted::{Claim, Filling};
@@ -111,16 +112,24 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         }
         wants.known |= rule.program.is_some();
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
-        if has_unseen(rule, step, &line, (book, command)) {
-            wants.notes.push(format!(
-                "what {} is told cannot be looked at here, and a secret in it is not held",
-                step.shown()
-            ));
-        }
-        let Some(caught) = workflow.fits(rule, step, &line, &wants.touched, (book, command)) else {
+        let Some(mut caught) = workflow.fits(rule, step, &line, &wants.touched, (book, command)) else {
             wants.unnamed |= may_match(rule, step, &line, (book, command));
             continue;
         };
+        if !rule.manifests.is_empty() {
+            let told = Filling { step, line: &line, caught: &[], env: command.env };
+            let secrets = manifest::secrets(rule.manifests.iter(), &told, book);
+            if secrets.unseen {
+                wants.notes.push(format!(
+                    "what {} is told cannot be looked at here, and a secret in it is not held",
+                    step.shown()
+                ));
+            }
+            if !secrets.are_there() {
+                continue;
+            }
+            caught.extend(secrets.names.into_iter().map(|name| ("secret".to_owned(), name.into())));
+        }
         if rule.subcommand.is_some() {
             // These words are the rule's own.
             wants.path.clone_from(&line.path);

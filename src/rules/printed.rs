@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::archive::Packed;
 
 /// What commands print, as far as the line says it.
-#[derive(Clone)]
+#[derive(Default, Clone)]
 pub(super) struct Printed {
     /// Texts.
     pub(super) text: Option<Rc<[u8]>>,
@@ -19,12 +19,6 @@ pub(super) struct Printed {
     pub(super) packed: Rc<[Packed]>,
     /// It is the text alone, to the letter.
     pub(super) exact: bool,
-}
-
-impl Default for Printed {
-    fn default() -> Self {
-        Self { text: None, files: Vec::new(), hidden: false, packed: Rc::new([]), exact: false }
-    }
 }
 
 impl Printed {

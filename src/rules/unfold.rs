@@ -60,12 +60,11 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         // What it prints over there is none of its own files, and may be a `.env` all the same.
         found.steps.push(Step { name: OsString::new(), args: Words::default(), ..step.clone() });
     }
-    let step = if step.host.is_some() && !step.inside {
-        let sent = step.sent.iter().cloned().chain(super::archive::sent(&step)).collect();
-        Step { sent, ..step }
-    } else {
-        step
-    };
+    let mut step = step;
+    if step.host.is_some() && !step.inside {
+        let unpacked = super::archive::sent(&step);
+        step.sent.extend(unpacked);
+    }
     let inner = if super::sops::is_sops(&step.name) {
         // `sops exec-env FILE 'COMMAND'`: it runs by itself, with what the file says in its environment.
         let script = super::sops::started(&step.args, env);

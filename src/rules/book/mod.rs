@@ -42,7 +42,7 @@ pub use launcher::Launcher;
 pub use paths::Paths;
 pub use program::Program;
 pub use rotation::Rotation;
-pub use rule::{Author, Place, Rule, Templates};
+pub use rule::{Author, Place, Rule};
 pub use safe::Safe;
 pub use span::Span;
 pub use sql::SqlTeller;

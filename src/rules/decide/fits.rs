@@ -6,12 +6,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::rules::Command;
-use crate::rules::book::{Book, Expression, Place, Rule, Several, Templates};
+use crate::rules::book::{Book, Expression, Place, Rule, Several};
 use crate::rules::grammar::Line;
-use crate::rules::manifest::{Secrets, secrets};
 use crate::rules::sql::bare_sql;
 use crate::rules::step::{STDIN, Step, UNKNOWN, is_known};
-use crate::rules::wanted::Filling;
 use crate::rules::zones::told;
 use crate::shell::Sourced;
 
@@ -110,13 +108,6 @@ pub(super) fn fits(
     let said = operands.into_iter().chain(values).chain(step.input.as_deref());
     let texts: Vec<&[u8]> = said.chain(handed.iter().map(Vec::as_slice)).collect();
     groups.extend(caught(&rule.text, &texts, usize::MAX)?);
-    if !rule.manifests.is_empty() {
-        let secrets = in_manifests(rule, step, line, book, command);
-        if !secrets.are_there() {
-            return None;
-        }
-        groups.extend(secrets.names.into_iter().map(|name| ("secret".to_owned(), OsString::from(name))));
-    }
     if !rule.sql.is_empty() {
         let told = told(step, line, book, command);
         let here = step.host.is_none() && !step.inside;
@@ -138,18 +129,6 @@ fn read(files: &[PathBuf], book: &Book) -> Vec<Vec<u8>> {
         Sourced::Missing | Sourced::Unseen => None,
     });
     texts.collect()
-}
-
-fn in_manifests(rule: &Rule, step: &Step<'_>, line: &Line<'_>, book: &Book, command: &Command<'_>) -> Secrets {
-    secrets(rule.manifests.iter(), &Filling { step, line, caught: &[], env: command.env }, book)
-}
-
-/// Whether the rule looks for secrets in manifests of which a part could not be looked at.
-pub(super) fn has_unseen(rule: &Rule, step: &Step<'_>, line: &Line<'_>, around: Around<'_>) -> bool {
-    let without = || Rule { manifests: Templates::default(), ..rule.clone() };
-    !rule.manifests.is_empty()
-        && in_manifests(rule, step, line, around.0, around.1).unseen
-        && fits(&without(), step, line, &[], around).is_some()
 }
 
 /// Whether a word that only run time knows may be what the rule's expression asks for (`gh workflow run "$W"`).

@@ -154,7 +154,7 @@ fn in_doubt<'a>(words: Words<'a>, around: Step<'a>, launcher: &Launcher, book: &
 }
 
 /// What comes in by standard input, as a script.
-fn read(around: Step<'_>) -> Inner<'_> {
+pub(super) fn read(around: Step<'_>) -> Inner<'_> {
     match &around.input {
         Some(text) => Inner::Script(Text::Read(Rc::clone(text)), Words::default(), Box::new(around.clone())),
         None if is_fed(&around) => Inner::Fed(Box::new(around)),

@@ -130,11 +130,7 @@ fn fed<'a>(printed: &Printed, step: &Step<'a>) -> Step<'a> {
 pub(super) fn taken_in<'a>(step: &Step<'a>) -> Option<Inner<'a>> {
     let takes = step.called == "." || step.called == "source";
     let from_input = step.args.first().is_some_and(|file| INPUTS.iter().any(|input| file == input));
-    (takes && from_input).then(|| match &step.input {
-        Some(text) => Inner::Script(Text::Read(Rc::clone(text)), Words::default(), Box::new(step.clone())),
-        None if is_fed(step) => Inner::Fed(Box::new(step.clone())),
-        None => Inner::Nothing,
-    })
+    (takes && from_input).then(|| super::launched::read(step.clone()))
 }
 
 /// `-s` and its like, also in a bundle.
