@@ -1311,8 +1311,8 @@ begin
      set state = 'kept', settled = true, takeable = anybody and by_word is null and l.debt = '[]' and not l.revoked,
          -- It changed nothing; an earlier one did, and why that was kept goes on to be why.
          reason = "locked".because(l, coalesce((select b.reason from "locked".leases b
-           where anybody and l.debt <> '[]' and b.scope = l.scope and b.name = l.name and b.session = l.session and b.token < l.token
-           order by b.token desc limit 1), why)), pid = null, live_device = null, live_inode = null,
+           where anybody and b.scope = l.scope and b.name = l.name and b.session = l.session
+             and b.token = (l.debt -> -1 ->> 'token')::bigint), why)), pid = null, live_device = null, live_inode = null,
          expires_at = t + "locked".span(case when l.revoked then 0 else greatest(keep_ms, by_word) end), renewed_at = t
    where x.id = l.id;
 end $body$;

@@ -2,7 +2,7 @@
 //! copied has a name that demands nothing, and still is what it was.
 #![forbid(unsafe_code)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::change::{Change, Kind};
 use super::demand::{Rules, may_be_sops};
@@ -68,7 +68,8 @@ pub(super) fn small<'a>(door: &Door, new: &[(usize, &'a Change)]) -> Result<Vec<
 
 /// Those that are SOPS.
 pub(super) fn read(door: &Door, sources: &[(&Vec<u8>, &String)]) -> Result<Vec<Source>, GitError> {
-    let of: HashMap<&str, &Vec<u8>> = sources.iter().map(|(path, blob)| (blob.as_str(), *path)).collect();
+    // In an order that is the same each time: who is named as the source is the first that fits.
+    let of: BTreeMap<&str, &Vec<u8>> = sources.iter().rev().map(|(path, blob)| (blob.as_str(), *path)).collect();
     let blobs: Vec<&str> = of.keys().copied().collect();
     let mut found = Vec::new();
     door.contents(&blobs, |blob, content| {

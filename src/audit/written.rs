@@ -130,15 +130,15 @@ impl Wanted {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn receipt(base: Option<&str>, new: &str, token: i64) -> Written {
+    pub(in crate::audit) fn receipt(base: Option<&str>, new: &str, token: i64) -> Written {
         let base = base.map(str::to_owned);
         Written { base, new: new.to_owned(), blob: Some(format!("blob {new}")), token, at: token * 1000 }
     }
 
-    fn wanted(new: &str, before: &[&str], at: i64) -> Wanted {
+    pub(in crate::audit) fn wanted(new: &str, before: &[&str], at: i64) -> Wanted {
         let version = |of: &&str| Version { blob: format!("blob {of}"), digest: None };
         Wanted {
             path: b"x".to_vec(),

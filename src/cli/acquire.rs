@@ -92,8 +92,10 @@ pub(super) fn granted(
         }
         Obtained::Busy(busy) => {
             let status = options.conflict_exit_code.map_or(exit::BUSY, i32::from);
-            let leases: Vec<_> = busy.blockers.iter().map(|blocker| blocker.lease.clone()).collect();
-            if let Some(above) = busy::of(world, &leases).above().filter(|_| busy.deadlock) {
+            // Where nobody waits for anybody here, there is no command above us to look for.
+            let suspects = busy.blockers.iter().filter(|_| busy.deadlock);
+            let leases: Vec<_> = suspects.map(|blocker| blocker.lease.clone()).collect();
+            if let Some(above) = busy::of(world, &leases).above() {
                 let why = "what runs below it goes on with its lease, and need not acquire it; nothing was acquired";
                 return Err(refuse(&busy::below(above, why), status));
             }

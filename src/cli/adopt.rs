@@ -113,10 +113,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
 fn ending(granted: &Granted, host: &str, fine: bool) -> Ending {
     let here = granted.carried.iter().filter(|debt| debt.host == host);
     match here.into_iter().find_map(|debt| run::plaintext_of(&debt.files)) {
-        Some(open) => {
-            let reason = format!("{host}:{open} is plaintext (an open edit)");
-            Ending::Keep { reason, keep_for: settle::MAX_HOLD, takeable: false }
-        }
+        Some(open) => settle::open_edit(&format!("{host}:{open}"), settle::MAX_HOLD),
         None => Ending::Release(if fine { Ended::Completed } else { Ended::Failed }),
     }
 }

@@ -76,6 +76,11 @@ struct Asked {
     inherited: Vec<(String, FencingToken)>,
 }
 
+/// Whether a `locked` above us holds this.
+pub(super) fn is_inherited(inherited: &[(String, FencingToken)], lease: &LeaseView) -> bool {
+    inherited.iter().any(|(name, token)| *name == lease.resource.name.as_str() && *token == lease.token)
+}
+
 impl Asked {
     fn live(&self, world: &mut World<'_>) -> Result<Vec<LeaseView>, Exit> {
         world.store.leases(Some(&self.resources), CALL).map_err(|error| world.down(&error))
@@ -83,9 +88,7 @@ impl Asked {
 
     /// It is the session's, or that of a command above us, however it stands.
     fn has(&self, lease: &LeaseView, session: SessionId) -> bool {
-        let above =
-            |(name, token): &(String, FencingToken)| *name == lease.resource.name.as_str() && *token == lease.token;
-        lease.session == session || self.inherited.iter().any(above)
+        lease.session == session || is_inherited(&self.inherited, lease)
     }
 
     /// The same, and nobody else may have it.

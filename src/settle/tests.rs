@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::*;
+use crate::canary::Fault;
 use crate::rules::{Follow, Keep};
 use crate::terms::{ResourceName, Scope};
 

@@ -59,13 +59,10 @@ impl StateDir {
         let _as_owner = self.as_owner();
         let path = self.path().join(BOOTS);
         let lines: Vec<&str> = known.lines().collect();
-        if lines.is_empty() {
-            // For its owner alone, as everything here.
-            let _another_was_first = draw(self.path(), &path, "");
-        }
         if lines.len() < MOST_BOOTS {
-            // Two at once lose nothing of each other.
-            let mut file = fs::OpenOptions::new().append(true).open(&path)?;
+            // For its owner alone, as everything here. Two at once lose nothing of each other.
+            let mut options = fs::OpenOptions::new();
+            let mut file = crate::platform::owners_alone(options.append(true).create(true)).open(&path)?;
             return file.write_all(format!("{boot}\n").as_bytes());
         }
         let kept: String = lines[MOST_BOOTS / 2..].iter().chain([&boot]).map(|line| format!("{line}\n")).collect();

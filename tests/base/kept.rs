@@ -11,7 +11,7 @@ on_either_store! {
 }
 
 /// Where plaintext is put out of the way.
-const ASIDE: &str = "\"$(git rev-parse --absolute-git-dir)\"/app.yaml.plain";
+const ASIDE: &str = "\"$(git rev-parse --absolute-git-dir)\"/secrets-app.yaml.plain";
 
 /// One round of a session: its plaintext to the file.
 type Round = fn(&Stage, &Path, &Path) -> Command;
@@ -110,7 +110,7 @@ fn in_place_from_memory_it_is_the_same(at: At) {
     assert_eq!(line, format!("mv {FILE} {ASIDE} && locked restore {FILE} && locked sops decrypt {FILE}"), "{said}");
     stage.follows(1, &a, &line);
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "A1", "A2", "B1"]);
-    assert!(std::fs::read_to_string(a.join(".git/app.yaml.plain")).expect("aside").contains("A3"));
+    assert!(std::fs::read_to_string(a.join(".git/secrets-app.yaml.plain")).expect("aside").contains("A3"));
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn the_printed_line_leads_to_the_newest_and_takes_no_older_plaintext_along() {
         let said = says(&mut stage.line(1, &a, &over), 74);
         // What it prints is followed, and then the same is tried again.
         stage.follows(1, &a, &next(&said));
-        std::fs::remove_file(a.join(".git/app.yaml.plain")).expect("put aside");
+        std::fs::remove_file(a.join(".git/secrets-app.yaml.plain")).expect("put aside");
     }
     assert_eq!(stage.keys(&a), ["first", "CHAIN", "B1"]);
 }
@@ -244,7 +244,7 @@ fn older_plaintext_over_an_open_edit_has_two_ways_out() {
     assert!(said.contains("if what it lacks is to go, with --accept-stale"), "{said}");
     stage.follows(1, &a, &next(&said));
     assert_eq!(stage.keys(&a), ["first", "B1"]);
-    std::fs::remove_file(a.join(".git/app.yaml.plain")).expect("put aside");
+    std::fs::remove_file(a.join(".git/secrets-app.yaml.plain")).expect("put aside");
     until("the edit is over", || stage.world.status().is_empty().then_some(()));
     ends(stage.locked(2, &a).args(["-n", "sops", "unset", FILE, "[\"B1\"]"]), 0);
     opened();

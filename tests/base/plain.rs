@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::stage::{At, FILE, Stage, ends, next, says, text};
+use crate::world::board::json;
 use crate::world::ends::until;
 
 /// Lines that write the file in some way, run where the checkout is. `G` is a plain file beside it.
@@ -167,5 +168,8 @@ fn who_keeps_state_elsewhere_writes_over_no_open_edit_either() {
     assert!(board.contains("is plaintext (an open edit)"), "{board}");
     // The session itself may go on from there.
     assert_eq!(says(elsewhere(1).args(["sops", "encrypt", "--age", stage.world.recipient(), "-i", FILE]), 0), "");
-    until("it is free", || says(elsewhere(2).args(["tee", "-a", "G"]), 0).is_empty().then_some(()));
+    until("it is free", || {
+        let board: Vec<serde_json::Value> = json(stage.locked(2, &a).args(["status", "--json"]));
+        board.is_empty().then_some(())
+    });
 }

@@ -47,7 +47,7 @@ class Etcd:
 
 
 def all_of_them():
-    """Each with the place of the one whose figures ours must stay below."""
+    """The peers, then ours on each kind of store; who compares takes the second for the peer."""
     ours = [Locked("embedded store"), Locked("loopback TLS", "BENCH_TLS"), Locked("through pgbouncer", "BENCH_POOLED")]
     return [Flock(), Etcd(), *ours]
 

@@ -73,6 +73,10 @@ fn a_name_that_is_held_in_another_repository_is_not_said_to_be_lost() {
             assert!(said.starts_with(&what) && !said.contains("do not write"), "{verb}: {said}");
             assert!(said.ends_with(&format!("next:  change to a checkout of {scope}, and say it again\n")), "{said}");
         }
+        // Nor where another one, that nobody has, is named before it.
+        let both = ["release", "server:none", ROTATION];
+        let said = says(stage.locked(1).args(both).current_dir(stage.world.root()), 77);
+        assert!(said.starts_with(&format!("REFUSED: {ROTATION} is this session's in {scope}")), "{said}");
         // What is the same everywhere is released from everywhere; nobody else is told anything.
         silent(stage.locked(1).args(["release", "server:a"]).current_dir(stage.world.root()));
         let said = says(stage.locked(2).args(["release", ROTATION]).current_dir(stage.world.root()), 77);
@@ -153,7 +157,10 @@ fn what_is_said_of_how_long_it_stays_is_what_the_board_shows() {
     for stage in Stage::both("how_long_it_stays") {
         silent(stage.locked(1).args(["acquire", "server:x", "--ttl", "59m"]));
         let said = says(stage.locked(1).args(["--keep", "-r", "server:x", "-r", "server:y", "false"]), 1);
-        assert!(said.contains("server:x stays with this session for 59m,"), "{said}");
+        // What is left of it, which may be a second less by then.
+        let told = said.split("server:x stays with this session for ").nth(1).and_then(|rest| rest.split(',').next());
+        let told = told.and_then(|told| locked::terms::parse_duration(told).ok()).expect("a time").as_secs();
+        assert_eq!(told.div_ceil(60), 59, "{said}");
         assert!(said.contains("server:y stays with this session for 5m,"), "{said}");
         let board = stage.status();
         let left = |name: &str| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::world::World;
 use crate::world::ends::{so, until};
-use crate::world::processes::{carriers, children, freeze, kill, thaw};
+use crate::world::processes::{carriers, children, freeze, kill_all, thaw};
 
 use super::actor;
 use super::log::{self, Life};
@@ -149,15 +149,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // A test that failed half-way must not leave its processes to the others.
-        for _ in 0..50 {
-            let left = self.inhabitants();
-            if left.is_empty() {
-                return;
-            }
-            left.into_iter().for_each(kill);
-            std::thread::yield_now();
-        }
+        kill_all(|| self.inhabitants());
     }
 }
 

@@ -297,7 +297,7 @@ fn plaintext_that_some_ref_has_is_plaintext() {
     ] {
         yard.reset();
         yard.write(FILE, b"A=1\nM=between\nB=1\n");
-        let commit = text(yard.git(&["stash", "create"]).as_bytes());
+        let commit = yard.git(&["stash", "create"]);
         yard.git(&[keeps, &[commit.trim()]].concat());
         yard.git(&["add", "-A"]);
         yard.judged(place, &yard.try_git(&["commit", "-qm", "x"]), Some("the file is plaintext"));

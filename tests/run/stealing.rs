@@ -365,5 +365,11 @@ fn the_first_reason_stays_where_a_later_failure_changed_nothing() {
             assert_eq!(lease["reason"], "it failed with status 5 after it had written", "{body}");
             assert_eq!((&lease["state"], &lease["takeable"]), (&"kept".into(), &false.into()));
         }
+        // Nor does it matter what the session has acquired of it meanwhile, which has no reason of its own.
+        let resource = stage.status()[0]["resource"].as_str().expect("a name").to_owned();
+        says(stage.locked(1).args(["acquire", &resource]), 0);
+        ends(stage.set(1, &[], "A", "1").env("PATH", stage.stand_in("exit 8")), 8);
+        let lease = &stage.status()[0];
+        assert_eq!(lease["reason"], "it failed with status 5 after it had written", "{lease}");
     }
 }

@@ -58,7 +58,7 @@ fn who_kept_it_before_leaves_when_another_keeps_it_or_it_is_released() {
 }
 
 #[test]
-#[ignore = "the keeper ends at its first renew under Wine; until that is understood it is not hired"]
+#[ignore = "under Wine the open edit was given back at once; why is not known yet"]
 fn an_open_edit_is_watched_and_ends_when_the_file_is_encrypted_again() {
     let stage = Stage::new().with("sops");
     let file = stage.secret("secrets/monitoring.env.sops");

@@ -76,3 +76,16 @@ pub(crate) fn thaw(pid: u32) {
 pub(crate) fn kill(pid: u32) {
     signal(pid, Signal::KILL);
 }
+
+/// Kills what `inhabitants` finds, until that is nothing: a test that failed half-way must not leave its processes to the
+/// others.
+pub(crate) fn kill_all(inhabitants: impl Fn() -> Vec<u32>) {
+    for _ in 0..50 {
+        let left = inhabitants();
+        if left.is_empty() {
+            return;
+        }
+        left.into_iter().for_each(kill);
+        std::thread::yield_now();
+    }
+}

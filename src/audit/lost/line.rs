@@ -7,7 +7,7 @@ use crate::audit::change::{Commit, Kind};
 
 /// The commits that were looked at, and how they hang together.
 pub(super) struct Line<'a> {
-    pub(super) commits: HashMap<&'a str, &'a Commit>,
+    commits: HashMap<&'a str, &'a Commit>,
     children: HashMap<&'a str, Vec<&'a str>>,
 }
 
@@ -53,17 +53,7 @@ impl<'a> Line<'a> {
     }
 
     /// The last commits that have come of this one.
-    pub(super) fn tips_of(&self, commit: &'a str) -> Vec<&'a str> {
-        let (mut open, mut seen, mut tips) = (vec![commit], BTreeSet::new(), Vec::new());
-        while let Some(commit) = open.pop() {
-            if !seen.insert(commit) {
-                continue;
-            }
-            match self.children.get(commit) {
-                Some(children) => open.extend(children),
-                None => tips.push(commit),
-            }
-        }
-        tips
+    pub(super) fn tips_of<'b>(&'b self, commit: &'b str) -> Vec<&'b str> {
+        self.after(commit).into_iter().filter(|commit| !self.children.contains_key(*commit)).collect()
     }
 }

@@ -2,22 +2,11 @@
 
 use super::*;
 use crate::audit::change::{Change, Commit, Kind};
+use crate::audit::written::tests::{receipt, wanted};
 
-fn receipt(base: Option<&str>, new: &str, token: i64) -> Written {
-    let base = base.map(str::to_owned);
-    Written { base, new: new.to_owned(), blob: Some(format!("blob {new}")), token, at: token * 10_000 }
-}
-
-fn wanted(new: &str, before: &[&str]) -> Wanted {
-    let version = |of: &&str| Version { blob: format!("blob {of}"), digest: None };
-    Wanted {
-        path: b"x".to_vec(),
-        blob: format!("blob {new}"),
-        digest: None,
-        odd: None,
-        commit: Some(("c".to_owned(), 0)),
-        before: before.iter().map(version).collect(),
-    }
+fn commit(id: &str, parents: &[&str], changes: Vec<Change>) -> Commit {
+    let parents = parents.iter().map(|it| (*it).to_owned()).collect();
+    Commit { id: id.to_owned(), at: 0, written: 0, parents, changes }
 }
 
 /// a → b → c, and beside them a → d (later) → f, and a new beginning e.
@@ -42,7 +31,7 @@ fn a_write_that_had_not_seen_what_it_replaces_is_suspected() {
         ("b", &["c", "d"], Some((2, 4))),
         ("f", &["c"], Some((6, 3))),
     ] {
-        let found = Suspect::of(&wanted(new, before), &chain).map(|suspect| suspect.finding(Lost(None)).wrong);
+        let found = Suspect::of(&wanted(new, before, 0), &chain).map(|suspect| suspect.finding(Lost(None)).wrong);
         let wrong = expected.map(|(token, replaced)| Wrong::Stale { token, replaced, lost: None });
         assert_eq!(found, wrong, "{new} on {before:?}");
     }
@@ -60,7 +49,7 @@ fn who_begins_the_chain_anew_upon_it_later_has_decided() {
     ] {
         let later = more.iter().zip(7..).map(|((base, new), token)| receipt(*base, new, token)).collect();
         let chain = [chain(), later].concat();
-        let wanted = wanted("d", &["c"]);
+        let wanted = wanted("d", &["c"], 0);
         // The receipt that begins it anew says nothing of what was before, so it is no suspect at all.
         let is_free = Suspect::of(&wanted, &chain).is_none_or(|suspect| suspect.is_decided());
         assert_eq!(is_free, decided, "{more:?}");
@@ -74,13 +63,6 @@ fn what_a_path_has_had_since_ends_with_what_is_there() {
         kind: Kind::File,
         blob: blob.to_owned(),
         before: Vec::new(),
-    };
-    let commit = |id: &str, parents: &[&str], changes: Vec<Change>| Commit {
-        id: id.to_owned(),
-        at: 0,
-        written: 0,
-        parents: parents.iter().map(|it| (*it).to_owned()).collect(),
-        changes,
     };
     let history = [
         commit("a", &[], vec![change("x", "1")]),
@@ -112,19 +94,12 @@ fn two_versions_part_at_the_nearest_that_is_in_both() {
 
 #[test]
 fn what_has_come_of_a_commit_are_its_last_descendants() {
-    let commit = |id: &str, parents: &[&str]| Commit {
-        id: id.to_owned(),
-        at: 0,
-        written: 0,
-        parents: parents.iter().map(|it| (*it).to_owned()).collect(),
-        changes: Vec::new(),
-    };
     let history = [
-        commit("a", &["out"]),
-        commit("b", &["a"]),
-        commit("c", &["a"]),
-        commit("m", &["b", "c"]),
-        commit("x", &["out"]),
+        commit("a", &["out"], Vec::new()),
+        commit("b", &["a"], Vec::new()),
+        commit("c", &["a"], Vec::new()),
+        commit("m", &["b", "c"], Vec::new()),
+        commit("x", &["out"], Vec::new()),
     ];
     let line = Line::of(&history);
     for (of, tips) in [("a", &["m"][..]), ("c", &["m"]), ("m", &["m"]), ("x", &["x"])] {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::cli::check::inherited;
+use crate::cli::check::{inherited, is_inherited};
 use crate::cli::world::World;
 use crate::lease::Witness as _;
 use crate::report::Refusal;
@@ -25,8 +25,7 @@ pub(in crate::cli) fn of<'l>(world: &World<'_>, live: &'l [LeaseView]) -> Runnin
     let (witness, inherited) = (run::retry_witness(&world.state, &host_id), inherited(world.context));
     let within = run::within(world.context);
     let is_above = |lease: &LeaseView| {
-        let token = |(name, token): &(String, _)| *name == lease.resource.name.as_str() && *token == lease.token;
-        within == Some(lease.grant) || inherited.iter().any(token) || witness.is_above_us(lease)
+        within == Some(lease.grant) || is_inherited(&inherited, lease) || witness.is_above_us(lease)
     };
     let runs = |lease: &&LeaseView| lease.pid.is_some() && lease.state == LeaseState::Held;
     let session = world.session.id;

@@ -41,13 +41,16 @@ fn is_its_name(other: &Resource, here: &Resource) -> bool {
 /// What to say where the session holds nothing of these here, `live` being what is live of them, and has the name elsewhere.
 pub(super) fn of(world: &mut World<'_>, resources: &[Resource], live: &[LeaseView]) -> Option<Refusal> {
     let session = world.session.id;
-    let has = |resource: &Resource, leases: &[LeaseView]| {
-        leases.iter().any(|lease| lease.resource == *resource && lease.session == session)
-    };
-    let missing = resources.iter().find(|resource| !has(resource, live))?;
+    let is_held = |it: &&Resource| live.iter().any(|lease| lease.resource == **it && lease.session == session);
+    let missing: Vec<&Resource> = resources.iter().filter(|it| !is_held(it)).collect();
+    if missing.is_empty() {
+        return None;
+    }
     let all = world.store.leases(None, CALL).ok()?;
-    let other = all.iter().find(|lease| lease.session == session && lease.resource.name == missing.name)?;
-    Some(another(missing, &other.resource, "is this session's"))
+    missing.into_iter().find_map(|missing| {
+        let other = all.iter().find(|lease| lease.session == session && is_its_name(&lease.resource, missing))?;
+        Some(another(missing, &other.resource, "is this session's"))
+    })
 }
 
 /// One name, two resources: what is here, and the other one, `whose` in words.

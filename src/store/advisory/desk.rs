@@ -42,15 +42,11 @@ struct Desk {
 
 impl Desk {
     fn answer(&self, question: &Ask, maker: bool) -> Reached {
-        // It is asked in words, as everywhere.
-        let Some(ask) = serde_json::to_vec(question).ok().and_then(|text| serde_json::from_slice(&text).ok()) else {
-            return Reached::Dead;
-        };
         let (reach, state, outside) = (self.reach.as_ref(), &self.state, &self.outside);
         let steward = Steward { reach, state, directory: self.directory.clone(), local: self.local, outside };
         let holds = &mut *self.holds.lock().unwrap_or_else(PoisonError::into_inner);
         let (held, spare) = holds;
-        let (answer, next) = steward.answer(ask, held, spare, maker);
+        let (answer, next) = steward.answer(question.clone(), held, spare, maker);
         if next == Next::Leave {
             // With the session fall its locks.
             *holds = (None, None);

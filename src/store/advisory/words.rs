@@ -56,7 +56,7 @@ impl Wanted {
 }
 
 /// A question to the steward. `key` is the hash of the lease key.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Ask {
     /// All or nothing. From its maker alone.
     Take(Box<Wanted>),

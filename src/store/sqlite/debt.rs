@@ -14,7 +14,7 @@ use super::row::Row;
 /// What one predecessor left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Debt {
-    token: i64,
+    pub(super) token: i64,
     holder: String,
     operation: String,
     host: String,

@@ -253,8 +253,8 @@ fn keep(
 ) -> Result<(), Fault> {
     let held_by_word = row.hold_ttl_ms.or(row.explicit.then_some(row.ttl_ms));
     // It changed nothing; an earlier one did, and why that was kept goes on to be why.
-    let left_before = takeable && !debt::of(row)?.is_empty();
-    let before = if left_before { first_reason(connection, row)? } else { None };
+    let left = debt::of(row)?.pop().filter(|_| takeable);
+    let before = left.as_ref().map(|left| reason_under(connection, row, left.token)).transpose()?.flatten();
     let lasts = if row.revoked { 0 } else { keep_ms.max(held_by_word.unwrap_or(0)) };
     connection
         .prepare_cached(
@@ -263,7 +263,7 @@ fn keep(
         )?
         .execute((
             row.id,
-            takeable && held_by_word.is_none() && !row.revoked && !left_before,
+            takeable && held_by_word.is_none() && !row.revoked && left.is_none(),
             row.because(before.as_deref().unwrap_or(reason)),
             &now.boot,
             now.ms.saturating_add(lasts),
@@ -272,11 +272,10 @@ fn keep(
     Ok(())
 }
 
-/// Why its session kept it before this command adopted it.
-fn first_reason(connection: &Connection, row: &Row) -> Result<Option<String>, Fault> {
-    let sql = "select reason from leases where scope = ?1 and name = ?2 and session = ?3 and token < ?4 \
-               order by token desc limit 1";
-    let of = (&row.resource.scope.0, row.resource.name.as_str(), row.session.whole(), row.token);
+/// Why its session kept it under that token.
+fn reason_under(connection: &Connection, row: &Row, token: i64) -> Result<Option<String>, Fault> {
+    let sql = "select reason from leases where scope = ?1 and name = ?2 and session = ?3 and token = ?4";
+    let of = (&row.resource.scope.0, row.resource.name.as_str(), row.session.whole(), token);
     Ok(connection.prepare_cached(sql)?.query_row(of, |row| row.get(0)).optional()?.flatten())
 }
 

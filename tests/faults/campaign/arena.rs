@@ -15,7 +15,7 @@ use crate::machines::wire::Machine;
 use crate::world::board::write_program;
 use crate::world::cluster::Cluster;
 use crate::world::ends::{ends, text};
-use crate::world::processes::{carriers, kill};
+use crate::world::processes::{carriers, kill_all};
 use crate::world::{World, real_sops};
 
 /// The plain resources; some runs ask for two.
@@ -160,13 +160,6 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        for _ in 0..50 {
-            let left = self.inhabitants();
-            if left.is_empty() {
-                return;
-            }
-            left.into_iter().for_each(kill);
-            std::thread::yield_now();
-        }
+        kill_all(|| self.inhabitants());
     }
 }

@@ -35,10 +35,11 @@ pub(crate) enum Fault {
 pub(crate) fn moving_clock() -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let make = || {
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("clock-{}.so", std::process::id()));
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let (library, draft) = (place.join("clock.so"), tempfile::NamedTempFile::new_in(place).ok()?.into_temp_path());
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/campaign/clock.c");
-        let made = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
-        made.is_ok_and(|made| made.success()).then_some(library)
+        let made = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&draft).arg(source).status();
+        (made.is_ok_and(|made| made.success()) && draft.persist(&library).is_ok()).then_some(library)
     };
     MADE.get_or_init(make).as_deref()
 }
@@ -100,6 +101,16 @@ impl Fault {
     /// It is in how sops writes.
     pub(crate) fn is_in_sops(self) -> bool {
         matches!(self, Self::HalfWrite | Self::BytesCorrupted | Self::RecipientRevoked | Self::KeyTaken)
+    }
+
+    /// How sops is told to do it, and says that it has.
+    pub(crate) fn spoil(self) -> Option<&'static str> {
+        match self {
+            Self::HalfWrite => Some("half"),
+            Self::BytesCorrupted => Some("corrupt"),
+            Self::RecipientRevoked => Some("revoke"),
+            _ => None,
+        }
     }
 
     /// What nobody can do to this arena at all, and what cannot be done on this machine, with the reason.

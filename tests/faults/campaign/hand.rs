@@ -167,6 +167,11 @@ impl<'a> Hand<'a> {
 
     fn is_born(&mut self, command: &mut std::process::Command, inborn: Option<Fault>) {
         let Some(fault) = inborn else { return };
+        // Whether it comes to that, sops says.
+        if let Some(how) = fault.spoil() {
+            command.env("CAMPAIGN_SPOIL", how);
+            return;
+        }
         self.tally.dealt(fault);
         match fault {
             Fault::ClockMoved => {
@@ -176,9 +181,6 @@ impl<'a> Hand<'a> {
                 command.env("LD_PRELOAD", moving_clock().expect("possible")).env("CAMPAIGN_CLOCK", clock);
             }
             Fault::KeyTaken => drop(command.env("SOPS_AGE_KEY_FILE", self.arena.aside("no-key"))),
-            Fault::HalfWrite => drop(command.env("CAMPAIGN_SPOIL", "half")),
-            Fault::BytesCorrupted => drop(command.env("CAMPAIGN_SPOIL", "corrupt")),
-            Fault::RecipientRevoked => drop(command.env("CAMPAIGN_SPOIL", "revoke")),
             dealt => unreachable!("{dealt:?} is dealt by the hand"),
         }
     }

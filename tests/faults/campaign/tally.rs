@@ -75,11 +75,10 @@ pub(crate) fn table(stores: &[(&str, &Tally)]) -> String {
         line(&format!("broken: {}", rule.name()), &|tally| Some(tally.findings.get(&rule).copied().unwrap_or(0)));
     }
     let names: String = stores.iter().map(|(name, _)| format!("{name:>12}")).collect();
-    let mut left_out: Vec<String> = stores
+    let left_out: BTreeSet<String> = stores
         .iter()
         .flat_map(|(_, tally)| &tally.left_out)
         .map(|(fault, why)| format!("left out: {fault}: {why}\n"))
         .collect();
-    left_out.dedup();
-    format!("{:<44}{names}\n{text}{}", "", left_out.concat())
+    format!("{:<44}{names}\n{text}{}", "", left_out.into_iter().collect::<String>())
 }

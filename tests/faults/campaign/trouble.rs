@@ -49,11 +49,7 @@ impl Hand<'_> {
             _ => Some(wrapper),
         };
         let Some(target) = target else { return false };
-        if !matches!(blow, Fault::KillChild | Fault::FreezeChild) {
-            self.holders[at].is_hurt = true;
-        }
-        self.arena.say("hurt", &self.holders[at].who, "-", &format!("{blow:?}"));
-        match blow {
+        let is_dealt = match blow {
             Fault::FreezeWrapper | Fault::FreezeKeeper | Fault::FreezeChild => self.freezes(target),
             Fault::KillBoth => {
                 kill(wrapper);
@@ -64,7 +60,12 @@ impl Hand<'_> {
                 kill(target);
                 true
             }
+        };
+        if is_dealt {
+            self.holders[at].is_hurt |= !matches!(blow, Fault::KillChild | Fault::FreezeChild);
+            self.arena.say("hurt", &self.holders[at].who, "-", &format!("{blow:?}"));
         }
+        is_dealt
     }
 
     /// Past every TTL, more often than not. Whoever has the embedded store's file at that moment is let go: its lock
@@ -73,7 +74,10 @@ impl Hand<'_> {
         freeze(pid);
         if let Ledger::Embedded(file) = &self.arena.ledger {
             let is_outside = rusqlite::Connection::open(file)
-                .and_then(|store| store.execute_batch("begin immediate; rollback"))
+                .and_then(|store| {
+                    store.busy_timeout(Duration::ZERO)?;
+                    store.execute_batch("begin immediate; rollback")
+                })
                 .is_ok();
             if !is_outside {
                 thaw(pid);

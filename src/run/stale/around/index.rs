@@ -20,7 +20,7 @@ impl Around<'_> {
         receipt: &StoredReceipt,
         place: Option<&Path>,
     ) -> Result<Option<Way>, GitError> {
-        if self.is_staged(ours, self.file(), receipt)? {
+        if self.staged(ours, self.file(), receipt)?.is_some() {
             let aside = self.lies(ours, seen)? == Lies::Plain;
             return Ok(Some(Way::FromIndex { aside }));
         }
@@ -28,23 +28,25 @@ impl Around<'_> {
         let file = place.join(path_of_key(&receipt.path));
         let Some(theirs) = self.theirs(place, &file) else { return Ok(None) };
         let branch = theirs.repository.branch(self.env)?;
-        if !branch.is_some_and(|branch| seen.ours.has(&branch))
-            || !self.is_staged(&theirs.repository, &file, receipt)?
-        {
+        if !branch.is_some_and(|branch| seen.ours.has(&branch)) {
             return Ok(None);
         }
+        let Some(staged) = self.staged(&theirs.repository, &file, receipt)? else { return Ok(None) };
         // What some commit has there is no question of the index.
-        let staged = theirs.repository.staged(&file, self.env)?.map(|(staged, _)| staged);
-        let history = theirs.history(self.env)?;
-        let is_committed = staged.is_some_and(|staged| !history.brought(&staged).is_empty());
+        let is_committed = !theirs.history(self.env)?.brought(&staged).is_empty();
         Ok((!is_committed).then(|| Way::EndThere { worktree: place.display().to_string() }))
     }
 
-    /// The index of this work tree has it, and its object is there.
-    fn is_staged(&self, repository: &Repository, file: &Path, receipt: &StoredReceipt) -> Result<bool, GitError> {
-        let Some((staged, _)) = repository.staged(file, self.env)? else { return Ok(false) };
+    /// The object that the index of this work tree has, if it is that version and is there.
+    fn staged(
+        &self,
+        repository: &Repository,
+        file: &Path,
+        receipt: &StoredReceipt,
+    ) -> Result<Option<String>, GitError> {
+        let Some((staged, _)) = repository.staged(file, self.env)? else { return Ok(None) };
         let content = repository.content_of(&staged, self.env)?;
         let is_it = |content: Vec<u8>| receipt.blob.as_ref() == Some(&staged) || Digest::of(&content) == receipt.new;
-        Ok(content.is_some_and(is_it))
+        Ok(content.is_some_and(is_it).then_some(staged))
     }
 }

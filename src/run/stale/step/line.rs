@@ -1,7 +1,7 @@
 //! A way as a line that can be pasted.
 #![forbid(unsafe_code)]
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::lineage::Way;
@@ -12,9 +12,13 @@ use super::quoted;
 /// Where plaintext is put out of the way: into the directory of git itself, which no commit takes in. Without a repository beside
 /// itself.
 pub(super) fn aside(git: &str, target: &Target, shown: &str) -> String {
-    let name = target.path.file_name().filter(|_| target.repository.is_some());
-    let plain = |name: &OsStr| [name, OsStr::new(".plain")].into_iter().collect::<OsString>();
-    let name = name.map(|name| super::path(Path::new(&plain(name))));
+    let inside = target.repository.as_ref().and_then(|repository| repository.inside(&target.path));
+    let name = inside.map(|inside| {
+        // By its whole path: files of one name in two directories are not put over each other.
+        let mut name = inside.iter().collect::<Vec<_>>().join(OsStr::new("-"));
+        name.push(".plain");
+        super::path(Path::new(&name))
+    });
     name.map_or_else(|| format!("{shown}.plain"), |name| format!("\"$({git} rev-parse --absolute-git-dir)\"/{name}"))
 }
 

@@ -67,7 +67,7 @@ fn every_way_is_a_line_that_can_be_pasted() {
         ),
         (
             Way::PutAside(Box::new(pull(false, None))),
-            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'a b.yaml.plain' && git checkout HEAD -- 'a b.yaml' && git pull",
+            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'s-a b.yaml.plain' && git checkout HEAD -- 'a b.yaml' && git pull",
         ),
         (Way::PullThere { place: "/o t".to_owned(), branch: "main".to_owned() }, "git pull --no-rebase '/o t' main"),
         (Way::EndThere { worktree: "/o".to_owned() }, "git -C /o status"),
@@ -91,7 +91,7 @@ fn every_way_is_a_line_that_can_be_pasted() {
         (Way::FromIndex { aside: false }, "git checkout -- 'a b.yaml'"),
         (
             Way::FromIndex { aside: true },
-            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'a b.yaml.plain' && git checkout -- 'a b.yaml'",
+            "mv 'a b.yaml' \"$(git rev-parse --absolute-git-dir)\"/'s-a b.yaml.plain' && git checkout -- 'a b.yaml'",
         ),
         (Way::TooMany, "git log --oneline -- 'a b.yaml'"),
         (Way::EndFirst, "git status"),
