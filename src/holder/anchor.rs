@@ -57,8 +57,10 @@ pub(super) fn find_above(processes: &dyn Processes, pid: u32) -> Found {
 /// was, or what stands over sixteen of them, and nothing that is left tells which: process group, session, terminal and
 /// control group are those of all that one script starts, a pipe's other end may be a script's that reads from all of
 /// them, and the agent may have ended too. So it names nobody. (Within one session the two cannot be told apart.)
+/// A keeper is no stranger, though it leads a session of its own where its caller's process group has nobody who could
+/// continue it: it takes in what its own command has started, and nothing else.
 fn was_taken_in(process: &Process, parent: &Process) -> bool {
-    process.session != parent.session && process.session != process.pid
+    process.session != parent.session && process.session != process.pid && parent.program != "locked"
 }
 
 /// Whether we or an ancestor have a terminal.
@@ -145,6 +147,15 @@ mod tests {
         assert!(matches!(with(15), Found::Top(process) if process.pid == 20), "its leader has ended");
         assert!(matches!(with(20), Found::Anchor(process) if process.pid == 10), "it leads: its parent started it");
         assert!(matches!(with(1), Found::Anchor(process) if process.pid == 10), "one session");
+    }
+
+    #[test]
+    fn a_keeper_in_a_session_of_its_own_is_no_stranger() {
+        let mut machine = Machine::chain(&["systemd", "claude", "locked", "locked", "sh", "locked"]);
+        for (pid, session) in [(10, 10), (20, 10), (30, 30), (40, 10), (50, 10)] {
+            machine.processes.get_mut(&pid).expect("it").session = session;
+        }
+        assert!(matches!(find(&machine), Found::Anchor(process) if process.pid == 10));
     }
 
     #[test]
