@@ -67,7 +67,7 @@ fn a_loop_goes_through_the_lines_of_a_file() {
         ("for f in $(<./list); do a $f; done", "<./list ; a one ; a two"),
         (
             "while read -r l; do eval \"$l\"; done < lines; b",
-            "<lines ; read -r l <0.0 ; eval cd·d <0.0 ; cd d <0.0 ; eval a @d <0.0 ; a @d <0.0 ; b @?",
+            "<lines ; read -r l @? <0.0 ; eval cd·d <0.0 ; cd d <0.0 ; eval a @d <0.0 ; a @d <0.0 ; b @?",
         ),
         (
             "while read -r l; do [ -n \"$l\" ] || continue; a \"$l\"; done < list",
