@@ -55,6 +55,8 @@ pub struct Ignored {
     pub why: &'static str,
     /// It would count in a trusted file.
     pub if_trusted: bool,
+    /// A table that is one too many: the programs that it is about, none for any.
+    pub beyond: Option<Vec<String>>,
 }
 
 /// A table that counts.
@@ -158,7 +160,7 @@ fn value(counted: &mut Counted, reading: &Reading, entry: &Entry) {
         counted.values.insert(entry.key, Sourced { value, from });
     } else if there != Some(&entry.value) && !is_beside {
         let if_trusted = of_repository && entry.key.untrusted() != Untrusted::Never;
-        counted.ignored.push(Ignored { key: entry.key, inner: None, from, why, if_trusted });
+        counted.ignored.push(Ignored { key: entry.key, inner: None, from, why, if_trusted, beyond: None });
     }
 }
 

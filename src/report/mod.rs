@@ -15,8 +15,8 @@ pub use refusal::{NAMELESS, Refusal, busy, misconfigured, misuse, no_session, qu
 pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
 pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{
-    died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later, no_lease,
-    not_counted, settled, stuck, taken_above, telling, unheard, unwatched,
+    beyond, died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later,
+    no_lease, not_counted, settled, stuck, taken_above, telling, unheard, unwatched,
 };
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;

@@ -231,6 +231,14 @@ pub fn no_lease(program: &str) -> String {
     format!("locked: no rule knows {program}; it runs without a lease (name one with -r KIND:NAME)")
 }
 
+/// What a line is told that nobody locks, where a file that is not trusted has more tables than are heard.
+#[must_use]
+pub fn beyond(path: &Path, trust: &str) -> String {
+    format!(
+        "{path:?} has more tables that look into words than are heard before it is trusted ({trust}); what the others would lock runs without a lease"
+    )
+}
+
 /// What a line is told whose settings cannot be followed, where the built-in rules let it pass.
 #[must_use]
 pub fn unheard(error: &str) -> String {

@@ -80,17 +80,21 @@ pub(super) fn unpacked(step: &Step<'_>) -> Vec<Unpacked> {
             return Vec::new();
         }
         let named = tar.archive.as_deref().filter(|_| !tar.is_piped());
-        let members = tar.names.iter().filter(|_| !tar.listed).map(|(_, name)| PathBuf::from(name)).collect();
+        // What a list or a pattern takes may be anything; bsdtar's names are patterns in any case.
+        let patterns = tar.wildcards || name == "bsdtar";
+        let all = tar.listed || (patterns && tar.names.iter().any(|(_, name)| is_pattern(name)));
+        let members = tar.names.iter().filter(|_| !all).map(|(_, name)| PathBuf::from(name)).collect();
+        let place = tar.place();
         let it = Unpacked {
             archive: None,
-            place: step.path(tar.directory.as_os_str()),
+            place: step.path(place.as_deref().unwrap_or(&tar.directory).as_os_str()),
             strip: tar.strip,
             members,
             without: tar.exclude.clone(),
             flat: false,
             ending: "",
         };
-        return from(step, named, &it);
+        return if place.is_some() { from(step, named, &it) } else { vec![it] };
     }
     if name != "unzip" {
         return Vec::new();
@@ -123,12 +127,15 @@ pub(super) fn unpacked(step: &Step<'_>) -> Vec<Unpacked> {
         }
     }
     let Some((archive, members)) = files.split_first() else { return Vec::new() };
-    let is_pattern = |word: &&&OsString| word.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte));
     // What a pattern takes may be anything.
-    let all = members.iter().find(is_pattern).is_some();
+    let all = members.iter().any(|word| is_pattern(word));
     let members = members.iter().filter(|_| !all).map(PathBuf::from).collect();
     let it = Unpacked { archive: None, place: step.path(&place), strip: 0, members, without, flat, ending: ".zip" };
     from(step, Some(archive), &it)
+}
+
+fn is_pattern(word: &OsStr) -> bool {
+    word.as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
 }
 
 /// What unzip leaves out: its `*` goes over slashes, and a pattern is about the whole path.

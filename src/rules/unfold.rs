@@ -130,9 +130,9 @@ enum Inner<'a> {
     Fed(Box<Step<'a>>),
 }
 
-/// What files of this machine hold that are handed to a shell (`ssh HOST bash -s <deploy.sh`); none where a part of it comes
+/// What files of this machine hold that are handed to a shell (`ssh HOST bash -s <deploy.sh`) or to `xargs`; none where a part of it comes
 /// from somewhere else, or nobody can look.
-fn handed(step: &Step<'_>, book: &Book) -> Option<Vec<u8>> {
+pub(super) fn handed(step: &Step<'_>, book: &Book) -> Option<Vec<u8>> {
     let files =
         Some(&step.input_from).filter(|files| !files.is_empty() && !step.input_hidden && step.input.is_none())?;
     let mut text = Vec::new();

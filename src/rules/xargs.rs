@@ -2,23 +2,26 @@
 //! Facts: xargs(1) of the GNU findutils.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
+use super::book::Book;
 use super::find::{command, unknown};
 use super::grammar::Line;
 use super::step::{Step, name_of};
+use super::unfold::handed;
 use super::words::Words;
 
 /// So many words of one line are told apart; what is beyond is taken together as something that only run time knows.
 const MOST: usize = 256;
 
 /// The commands that `xargs` starts with these words and what stands on its standard input.
-pub(super) fn by_xargs<'a>(words: &Words<'a>, line: &Line<'_>, step: &Step<'a>) -> Vec<Step<'a>> {
+pub(super) fn by_xargs<'a>(words: &Words<'a>, line: &Line<'_>, step: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
     let own = Step { input: None, input_from: Vec::new(), input_hidden: false, ..step.clone() };
     let replaces = line.is_given("-I") || line.is_given("-i|--replace");
     let placeholder = line.value("-I").or_else(|| line.value("-i|--replace")).and_then(OsStr::to_str);
     let placeholder = placeholder.filter(|placeholder| !placeholder.is_empty()).unwrap_or("{}");
-    let items = items(line, step, replaces);
+    let items = items(line, &told(line, step), replaces, book);
     if replaces {
         return items.iter().flatten().filter_map(|item| command(words, placeholder, item, &own)).collect();
     }
@@ -48,11 +51,26 @@ pub(super) fn by_xargs<'a>(words: &Words<'a>, line: &Line<'_>, step: &Step<'a>) 
     started.collect()
 }
 
-/// What `xargs` is told, line by line; one word that only run time knows where the line does not say it.
-fn items(line: &Line<'_>, step: &Step<'_>, replaces: bool) -> Vec<Vec<OsString>> {
+/// The same with what it is told on its standard input: `-a FILE` stands for that.
+pub(super) fn told<'a>(line: &Line<'_>, step: &Step<'a>) -> Step<'a> {
+    let Some(file) = line.value("-a|--arg-file") else { return step.clone() };
+    let here = step.host.is_none() && !step.inside;
+    let input_from = if here { vec![step.path(file)] } else { Vec::new() };
+    Step { input: None, input_from, input_hidden: !here, ..step.clone() }
+}
+
+/// What comes in by standard input, where the line says it, or files that can be looked at.
+pub(super) fn text<'s>(step: &'s Step<'_>, book: &Book) -> Option<Cow<'s, [u8]>> {
+    let by_line = step.input.as_deref().filter(|_| !step.input_hidden && step.input_from.is_empty());
+    by_line.map(Cow::Borrowed).or_else(|| handed(step, book).map(Cow::Owned))
+}
+
+/// What `xargs` is told, line by line; one word that only run time knows where neither the line says it nor a file that can
+/// be looked at.
+fn items(line: &Line<'_>, step: &Step<'_>, replaces: bool, book: &Book) -> Vec<Vec<OsString>> {
     let open = || vec![vec![unknown()]];
-    let is_told = !step.input_hidden && step.input_from.is_empty() && !line.is_given("-a|--arg-file");
-    let Some(text) = step.input.as_deref().filter(|_| is_told) else { return open() };
+    let Some(text) = text(step, book) else { return open() };
+    let text = &*text;
     let delimiter = line.value("-d|--delimiter").map(OsStr::as_encoded_bytes);
     let apart = match delimiter {
         _ if line.is_given("-0|--null") => Some(0),

@@ -1,6 +1,7 @@
 //! The rules of this run: the built-in ones, and what the settings around the working directory say.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use crate::rules::{
 
 use crate::plan;
 use crate::report;
-use crate::terms::{Resource, ResourceName};
+use crate::terms::{Resource, ResourceName, shell_quote};
 
 use super::{Context, NoSetting, env_of, globbed, hosts, manifests, settings, sourced, workflows};
 
@@ -29,8 +30,8 @@ pub fn classified(
     command: &Command<'_>,
     by_hand: &[ResourceName],
 ) -> Result<(Classification, Book), Exit> {
-    let book = match of_settings(context) {
-        Ok(book) => book,
+    let (book, settings) = match heard(context) {
+        Ok(heard) => heard,
         Err(error) => {
             let book = looking(Book::new(), context);
             let mut class = classify(command, &book);
@@ -46,7 +47,20 @@ pub fn classified(
             return Ok((class, book));
         }
     };
-    Ok((classify(command, &book), book))
+    let mut class = classify(command, &book);
+    if class.writes.is_empty() && class.claims.is_empty() {
+        class.notes.extend(beyond(&settings, command.name));
+    }
+    Ok((class, book))
+}
+
+/// The file that is not trusted and has a table too many which is about this program, if there is one.
+fn beyond(settings: &Settings, program: &OsStr) -> Option<String> {
+    let is_about = |programs: &Vec<String>| programs.is_empty() || programs.iter().any(|own| program == own.as_str());
+    let left_out = settings.ignored().iter().find(|it| it.beyond.as_ref().is_some_and(is_about))?;
+    let path = settings::path(left_out)?;
+    let place = shell_quote(path.parent().unwrap_or(path).as_os_str().as_encoded_bytes());
+    Some(report::beyond(path, &format!("locked config trust {place}")))
 }
 
 /// The rotations that the settings around the working directory declare.
@@ -107,16 +121,22 @@ pub fn zones(context: &Context) -> Result<Vec<Zone>, ConfigError> {
 }
 
 fn of_settings(context: &Context) -> Result<Book, ConfigError> {
+    heard(context).map(|(book, _)| book)
+}
+
+/// The rules, with the settings that they come from.
+fn heard(context: &Context) -> Result<(Book, Settings), ConfigError> {
     let root = settings::root_here(context);
     if !Places::around(&env_of(context), root.as_deref().as_slice()).may_say_what_is_held() {
-        return Ok(looking(Book::new(), context));
+        return Ok((looking(Book::new(), context), Settings::default()));
     }
     let settings = settings::layers_here(context)?.settings(&settings::BUILT_IN)?;
     let tables = tables(&settings)?;
     let book = Book::with(tables, hosts::named(&settings)).with_packs(settings.words(Key::Packs));
     let book = looking(book, context);
     let book = if settings.flag(Key::SshAsk) { book.asking_for_hosts(hosts::asked(context)) } else { book };
-    Ok(book.for_session(|| super::entry::session_names(context, &settings)))
+    let book = book.for_session(|| super::entry::session_names(context, &settings));
+    Ok((book, settings))
 }
 
 /// With those who look at the files at hand.

@@ -40,11 +40,14 @@ pub(super) fn note(context: &Context, decrypted: &[Decrypted]) {
     leave(&state, session, versions, now_ms);
 }
 
-/// The same for what a command under a lease reads besides, and puts where it is found again.
+/// The same for what a command under a lease reads besides. A file that the same line writes is one of its own: of that only
+/// what it puts where it is found again.
 pub(super) fn note_under_lease(job: &Job<'_>) {
     let now_ms = job.context.clock.wall_ms();
-    let puts = job.plan.decrypted.iter().filter(|it| it.plaintext.is_some());
-    let versions = puts.filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
+    let writes = |path: &Path| job.plan.files.iter().any(|file| file.target.path == path);
+    let is_own = |it: &Decrypted| physical(&it.file).is_some_and(|file| writes(&file));
+    let reads = job.plan.decrypted.iter().filter(|it| it.plaintext.is_some() || !is_own(it));
+    let versions = reads.filter_map(|it| Some((it, physical(&it.file)?, version(&it.file)?))).collect();
     leave(job.state, job.owner.session, versions, now_ms);
 }
 

@@ -142,7 +142,7 @@ pub fn tell_ignored(context: &Context, settings: &Settings) {
     }
 }
 
-fn path(ignored: &Ignored) -> Option<&Path> {
+pub(super) fn path(ignored: &Ignored) -> Option<&Path> {
     match &ignored.from {
         config::Source::File { path, .. } => Some(path),
         _ => None,

@@ -87,6 +87,32 @@ fn a_line_that_reads_and_writes_under_one_lease_goes_by_what_it_reads() {
 }
 
 #[test]
+fn a_read_of_a_line_that_holds_something_else_leaves_its_note() {
+    let stage = Stage::new(At::Here);
+    let a = stage.clone("a", &[]);
+    std::fs::copy(a.join(FILE), a.join("secrets/other.yaml")).expect("copied");
+    stage.push(&a);
+    let version = locked::terms::Digest::of(&std::fs::read(a.join(FILE)).expect("file"));
+    let notes = || {
+        let notes = std::fs::read_dir(stage.world.state().join("notes")).into_iter().flatten();
+        let texts = notes.map(|note| std::fs::read_to_string(note.expect("note").path()).expect("note"));
+        texts.filter(|text| text.starts_with(version.as_str())).count()
+    };
+    let line = |script: &str| ends(stage.locked(1, &a).args(["-n", "sh", "-c", script]), 0);
+    // Its own file's version is what it makes of it.
+    line("sops -d secrets/other.yaml | cat >/dev/null && sops set secrets/other.yaml '[\"B\"]' 1");
+    assert_eq!(notes(), 0);
+    line(&format!("sops -d {FILE} | cat >/dev/null && sops set secrets/other.yaml '[\"C\"]' 1"));
+    assert_eq!(notes(), 1);
+    // What it is good for.
+    let plain = stage.world.decrypted(&a.join(FILE), "yaml");
+    stage.sets(2, &a, "B1");
+    std::fs::write(a.join(FILE), plain).expect("plaintext");
+    let said = says(stage.locked(1, &a).args(["-n", "sops", "encrypt", "-i", FILE]), 74);
+    assert!(said.starts_with(&format!("REFUSED: the plaintext for {FILE} is of an older version; ")), "{said}");
+}
+
+#[test]
 fn only_a_decrypt_of_a_sops_file_leaves_one_and_it_holds_no_secret() {
     let stage = Stage::new(At::Here);
     let a = stage.clone("a", &[]);

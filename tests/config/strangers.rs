@@ -102,6 +102,31 @@ fn no_file_of_a_repository_spells_a_word_by_what_its_rules_fit() {
     assert_eq!(held(&stage), 40, "somebody vouches for them");
 }
 
+/// A line that one of those might lock is told so; others are not.
+#[test]
+fn a_line_that_passes_because_of_too_many_tables_is_told() {
+    let stage = Stage::new();
+    let said = |words: &[&str]| {
+        let output = stage.locked(1).args(words).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let rule = |number| {
+        format!(
+            "[[rule]]\nname = \"y{number}\"\nprogram = \"expr\"\nmatch = ['^{number}$']\nresource = \"x:{number}\"\n"
+        )
+    };
+    repository(&stage, &(100..116).map(rule).collect::<String>());
+    assert_eq!(said(&["expr", "1"]), "", "all of them are heard");
+    repository(&stage, &(100..117).map(rule).collect::<String>());
+    let line = said(&["expr", "1"]);
+    assert!(line.contains("has more tables that look into words than are heard before it is trusted"), "{line}");
+    assert!(line.contains("locked config trust ") && line.lines().count() == 1, "{line}");
+    assert_eq!(said(&["git", "--version"]), "", "it is about none of these");
+    silent(&mut config(&stage, &["trust"]));
+    assert_eq!(said(&["expr", "1"]), "");
+}
+
 /// What a built-in rule names on this very line is no news to anybody.
 #[test]
 fn a_rule_of_a_repository_has_fixed_names_and_those_that_are_named_anyway() {

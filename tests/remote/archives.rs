@@ -27,6 +27,10 @@ fn place() -> World {
         let made = tar.current_dir(&root).args(options).args([archive, directory]).status().expect("tar runs");
         assert!(made.success(), "{archive}");
     }
+    // Who has no zip cannot make one.
+    if let Ok(made) = Command::new("zip").current_dir(&root).args(["-qr", "app.zip", "app"]).status() {
+        assert!(made.success(), "zip");
+    }
     // What nobody here can look into.
     fs::write(root.join("app.txz"), b"\xfd7zXZ\0 and more").expect("a file");
     world
@@ -75,7 +79,39 @@ fn what_is_unpacked_over_sops_files_here_holds_them() {
         ("tar xzf app.tgz -C elsewhere", json!([])),
         ("tar xzf plain.tgz", json!([])),
         ("tar tzf app.tgz", json!([])),
+        ("tar xf app.tar --exclude='*.sops'", json!([])),
+        ("tar xf app.tar --exclude=.env", json!(["sops:web"])),
+        ("tar xf app.tar --wildcards '*.sops'", json!(["sops:web"])),
+        ("tar xf app.tar '*.sops'", json!([])),
+        ("tar --extract --file app.tar app/web.env.sops", json!(["sops:web"])),
+        ("tar xf app.tar --one-top-level=out", json!([])),
+        ("tar xf app.tar --one-top-level=.", json!(["sops:web"])),
+        ("tar xf app.tar --strip-components=1 --one-top-level", json!(["sops:web"])),
+        ("tar -xkf app.tar", json!([])),
+        ("tar --skip-old -xf app.tar", json!([])),
+        ("unzip -o app.zip", json!(["sops:web"])),
+        ("unzip -o app", json!(["sops:web"])),
+        ("unzip -oq app.zip -d .", json!(["sops:web"])),
+        ("unzip -oj app.zip 'app/*.sops' -d app", json!(["sops:web"])),
+        ("unzip -o app.zip app/web.env.sops", json!(["sops:web"])),
+        ("unzip -o app.zip app/app.js", json!([])),
+        ("unzip -oj app.zip", json!([])),
+        ("unzip -o app.zip -d elsewhere", json!([])),
+        ("unzip -n app.zip", json!([])),
+        ("unzip -o app.zip -x 'app/*.sops'", json!([])),
+        ("unzip -l app.zip", json!([])),
+        ("unzip -p app.zip app/web.env.sops > x", json!([])),
     ] {
-        assert_eq!(explained(&world, script)["resources"], held, "{script}");
+        if script.starts_with("unzip") && !world.work().join("app.zip").exists() {
+            eprintln!("skipped, there is no zip: {script}");
+            continue;
+        }
+        let answer = explained(&world, script);
+        assert_eq!(answer["resources"], held, "{script}");
+        assert_eq!(answer["notes"], json!([]), "{script}");
+    }
+    for script in ["tar xf app.tar --transform 's,^,x/,'", "tar xf app.txz"] {
+        let answer = explained(&world, script);
+        assert!(answer["notes"].to_string().contains("could not be looked at"), "{script}: {answer}");
     }
 }

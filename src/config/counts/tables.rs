@@ -43,7 +43,8 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
     let from = reading.file.source(head.line);
     let mut without = Vec::new();
     if adds_only {
-        let ignored = |inner, why| Ignored { key: head.key, inner, from: from.clone(), why, if_trusted: true };
+        let ignored =
+            |inner, why| Ignored { key: head.key, inner, from: from.clone(), why, if_trusted: true, beyond: None };
         // What the same file says of it twice is its own affair.
         if head.key.untrusted() == Untrusted::Nothing || is_taken(&counted.tables[..below], head, built_in) {
             counted.ignored.push(ignored(None, head.key.why()));
@@ -60,10 +61,8 @@ pub(super) fn table(counted: &mut Counted, reading: &Reading, head: &Head, below
         }
         let spelling = counted.tables.iter().filter(|table| table.adds_only && table.head.spells).count();
         if head.spells && spelling >= MOST_SPELLING {
-            counted.ignored.push(ignored(
-                None,
-                "sixteen tables of untrusted files look into words already; more could spell them",
-            ));
+            let why = "sixteen tables of untrusted files look into words already; more could spell them";
+            counted.ignored.push(Ignored { beyond: Some(head.program.clone()), ..ignored(None, why) });
             return;
         }
         without = TERMS.into_iter().filter(|term| head.sets.iter().any(|set| set == term)).collect();

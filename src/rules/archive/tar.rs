@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::rules::argument::tail;
 use crate::rules::sent::Pattern;
@@ -35,6 +35,10 @@ const LONG: [&str; 20] = [
     "--blocking-factor",
 ];
 
+/// What an archive's name ends with.
+const ENDINGS: [&str; 10] =
+    [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".taz"];
+
 /// A line of tar, as far as it says which files.
 #[derive(Default)]
 pub(super) struct Tar {
@@ -45,6 +49,12 @@ pub(super) struct Tar {
     /// It writes over no file.
     pub(super) keeps: bool,
     pub(super) listed: bool,
+    /// Names of members are patterns.
+    pub(super) wildcards: bool,
+    /// Members get other names than they have.
+    pub(super) renames: bool,
+    /// A directory of its own is made for all of it; empty: called as the archive is.
+    pub(super) top: Option<OsString>,
     pub(super) strip: usize,
     pub(super) exclude: Vec<Pattern>,
     /// Each with the directory in which it is looked for.
@@ -53,7 +63,16 @@ pub(super) struct Tar {
 }
 
 /// Options that take none and that are of use here.
-const SWITCHES: [&str; 6] = ["--extract", "--get", "--create", "--to-stdout", "--keep-old-files", "--skip-old-files"];
+const SWITCHES: [&str; 8] = [
+    "--extract",
+    "--get",
+    "--create",
+    "--to-stdout",
+    "--keep-old-files",
+    "--skip-old-files",
+    "--wildcards",
+    "--one-top-level",
+];
 
 /// The option that is meant: GNU's tar takes as much of a name as tells it from the others.
 fn whole(typed: &[u8]) -> &[u8] {
@@ -128,9 +147,27 @@ impl Tar {
             (b"--strip-components", Some(count)) => {
                 self.strip = count.to_str().and_then(|count| count.parse().ok()).unwrap_or_default();
             }
+            (b"--wildcards", _) => self.wildcards = true,
+            (b"--transform" | b"--xform", _) => self.renames = true,
+            (b"--one-top-level", directory) => self.top = Some(directory.unwrap_or_default()),
             (b"--exclude", Some(pattern)) => self.exclude.extend(Pattern::new(&pattern)),
             _ => {}
         }
+    }
+
+    /// Where members come to lie, in this directory; none where nobody can say.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        if self.renames {
+            return None;
+        }
+        let Some(top) = &self.top else { return Some(self.directory.clone()) };
+        if !top.is_empty() {
+            return Some(self.directory.join(top));
+        }
+        // Called as the archive is, without what tells that it is one.
+        let name = Path::new(self.archive.as_ref()?).file_name()?.to_str()?;
+        let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).filter(|bare| !bare.is_empty());
+        bare.map(|bare| self.directory.join(bare))
     }
 
     /// It reads or writes the pipe.

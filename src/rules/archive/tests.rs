@@ -31,6 +31,21 @@ fn lines_of_tar_are_read_as_tar_reads_them() {
 }
 
 #[test]
+fn a_directory_of_its_own_is_called_as_the_line_says_or_the_archive_is() {
+    for (line, place) in [
+        ("xf a.tar.gz -C d --one-top-level", Some("d/a")),
+        ("xf a.tgz --one-top-level=x", Some("x")),
+        ("xf a.tar --one-top", Some("a")),
+        ("xf a --one-top-level", None),
+        ("xf - --one-top-level", None),
+        ("xf a.tar --xform s/a/b/", None),
+        ("xf a.tar --wildcards *.env", Some("")),
+    ] {
+        assert_eq!(tar(line).place().as_deref(), place.map(Path::new), "{line}");
+    }
+}
+
+#[test]
 fn members_land_where_tar_puts_them() {
     let it = Unpacked {
         archive: None,

@@ -38,7 +38,8 @@ pub struct Rule {
     /// Regular expressions for operands; what their named groups catch can be used in `resource`.
     #[serde(default, rename = "match")]
     pub matches: Vec<Expression>,
-    /// The same for everything that is said: operands, values of options, and what stands on standard input.
+    /// The same for everything that is said: operands, values of options, what stands on standard input and in the files of
+    /// `uses`.
     #[serde(default)]
     pub text: Vec<Expression>,
     /// The same for the SQL that it is told, without comments and texts in quotes.
@@ -63,7 +64,7 @@ pub struct Rule {
     /// Where the command runs.
     #[serde(default)]
     pub on: Place,
-    /// Files that say what it does (`{--compose-file}`): zones look at what stands in them.
+    /// Files that say what it does (`{--compose-file}`): zones look at what stands in them, and `text` does.
     pub uses: Option<Template>,
     /// What is held; several are held together.
     #[serde(default)]

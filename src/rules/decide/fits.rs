@@ -10,6 +10,7 @@ use crate::rules::book::{Book, Expression, Place, Rule, Several};
 use crate::rules::grammar::Line;
 use crate::rules::sql::bare_sql;
 use crate::rules::step::{STDIN, Step, UNKNOWN, is_known};
+use crate::rules::wanted::Filling;
 use crate::rules::zones::told;
 use crate::shell::Sourced;
 
@@ -103,7 +104,7 @@ pub(super) fn fits(
         // What may be a value fits, and names nothing.
         groups = caught(&rule.matches, &sure, LONGEST_NAME).unwrap_or_default();
     }
-    let handed = if rule.text.is_empty() { Vec::new() } else { read(&step.input_from, book) };
+    let handed = if rule.text.is_empty() { Vec::new() } else { handed(rule, step, line, (book, command)) };
     let values = line.all_values().map(OsStr::as_encoded_bytes);
     let said = operands.into_iter().chain(values).chain(step.input.as_deref());
     let texts: Vec<&[u8]> = said.chain(handed.iter().map(Vec::as_slice)).collect();
@@ -116,6 +117,26 @@ pub(super) fn fits(
         groups.extend(caught(&rule.sql, &bare.iter().map(Vec::as_slice).collect::<Vec<_>>(), usize::MAX)?);
     }
     Some(groups)
+}
+
+/// What stands in the files that come in by standard input, and in those that say what the command does.
+fn handed(rule: &Rule, step: &Step<'_>, line: &Line<'_>, (book, command): Around<'_>) -> Vec<Vec<u8>> {
+    let filling = Filling { step, line, caught: &[], env: command.env };
+    let named = rule.uses.iter().flat_map(|uses| filling.words(uses)).map(|word| step.path(&word));
+    let (mut texts, mut files) = (Vec::new(), step.input_from.clone());
+    let here = step.host.is_none() && !step.inside;
+    for file in named {
+        match step.made.iter().find(|(made, _)| *made == file) {
+            Some((_, printed)) => {
+                texts.extend(printed.text.as_deref().map(<[u8]>::to_vec));
+                files.extend(printed.files.iter().cloned());
+            }
+            None if here => files.push(file),
+            None => {}
+        }
+    }
+    texts.extend(read(&files, book));
+    texts
 }
 
 /// So many files that a line names are read.

@@ -68,6 +68,10 @@ impl Reader<'_, '_> {
 
     fn redirected(&self, of: Origin, opens: &Simple, from: &Redirection) -> Printed {
         match (from.kind, from.target.parts()) {
+            // What commands print, word for word or in files.
+            (Kind::HereString, [Part::Output { commands, .. }]) if self.to_the_letter(*commands).is_none() => {
+                Printed { exact: false, ..Printed::clone(&self.printed(*commands)) }
+            }
             (Kind::HereDoc | Kind::HereString, _) => {
                 let mut texts = self.known.texts.borrow_mut();
                 let text = texts.entry(of).or_insert_with(|| self.bytes(&from.target).into());

@@ -1,4 +1,5 @@
-//! Files that a script reads in (`. FILE`, `source FILE`): what stands in them runs as if it stood in the script.
+//! Files that a script reads in (`. FILE`, `source FILE`): what stands in them runs as if it stood in the script. And those
+//! that a loop of it goes through.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub(super) fn parsed(
     let nothing = Script::default();
     let reader = Reader::new(&nothing, around, env);
     let names = |directory: &Directory, word: &Word| reader.names(directory, word, book);
-    if reads_in(text) {
+    if reads_in(text) || goes_through(text) {
         let reads = |directory: &Directory, file: &Word| reader.sourced(directory, file, book);
         return shell::parse_seeing(text, surroundings, &reads, &names);
     }
@@ -27,9 +28,23 @@ pub(super) fn parsed(
 
 /// Whether a script may read a file in; most do not, and no test for a file need be made for them.
 fn reads_in(text: &[u8]) -> bool {
-    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
     text.len() <= shell::LONGEST
-        && (has(b"source") || text.windows(2).any(|two| two[0] == b'.' && b" \t\"'".contains(&two[1])))
+        && (has(text, "source") || text.windows(2).any(|two| two[0] == b'.' && b" \t\"'".contains(&two[1])))
+}
+
+/// Whether a script may have a loop that goes through a file.
+fn goes_through(text: &[u8]) -> bool {
+    let has = |word| has(text, word);
+    text.len() <= shell::LONGEST
+        && ((has("while") && has("read")) || (has("for") && (has("$(cat") || has("$(<") || has("`cat"))))
+}
+
+/// Whether this stands in it. What is text is looked through in larger steps.
+fn has(text: &[u8], word: &str) -> bool {
+    match std::str::from_utf8(text) {
+        Ok(text) => text.contains(word),
+        Err(_) => text.windows(word.len()).any(|part| part == word.as_bytes()),
+    }
 }
 
 impl Reader<'_, '_> {

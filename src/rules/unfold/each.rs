@@ -4,34 +4,65 @@
 use std::ffi::OsString;
 
 use super::{Inner, Text};
+use crate::rules::book::Book;
 use crate::rules::step::{Step, UNKNOWN};
 use crate::rules::words::Words;
+use crate::rules::xargs::text;
 use crate::terms::shell_quote;
 
 /// What is beyond so many words is one that only run time knows.
 const MOST: usize = 64;
 
-/// The script: the line once for each word. Where the words come by standard input or from files, run time knows them.
-pub(super) fn each<'a>(words: &Words<'a>, around: Step<'a>) -> Inner<'a> {
+/// The script: the line once for each of the words, wherever they come from (`:::`, `::::` and `-a` with files, standard
+/// input). Those that nobody can look at run time knows.
+pub(super) fn each<'a>(words: &Words<'a>, around: Step<'a>, book: &Book) -> Inner<'a> {
     let begin = words.iter().position(is_source).unwrap_or(words.len());
     let (command, rest) = words.split_at(begin);
+    if command.is_empty() && rest.is_empty() {
+        // What comes in are lines of their own.
+        let args = Words::default();
+        return super::launched::read(Step { name: "sh".into(), called: "sh".into(), args, ..around });
+    }
+    let given = given(rest, &around, book);
+    let is_told = given.iter().all(Option::is_some);
+    let is_all = is_told && given.len() <= MOST;
+    let known = given.into_iter().flatten();
     if command.is_empty() {
         // Each word is a line of its own.
-        let lines: Vec<Vec<u8>> = rest.iter().filter(|word| !is_source(word)).map(bytes).collect();
-        return Inner::Script(Text::Made(lines.join(&b'\n')), Words::default(), Box::new(around));
+        let text = known.collect::<Vec<_>>().join(&b'\n').into();
+        let around = Step { input_from: Vec::new(), input_hidden: !is_told, ..around };
+        return Inner::Script(Text::Read(text), Words::default(), Box::new(around));
     }
-    let named = rest.first().is_some_and(|source| source == ":::" || source == ":::+");
-    let given = || rest.iter().filter(|word| !is_source(word));
-    let mut fillings: Vec<Vec<u8>> = Vec::new();
-    if named {
-        fillings.extend(given().take(MOST).map(|word| shell_quote(word.as_encoded_bytes()).into_bytes()));
-    }
-    if !named || given().count() > MOST || rest.iter().any(|word| word == "::::") {
-        // A variable that nobody sets.
-        fillings.push(vec![UNKNOWN]);
-    }
+    let mut fillings: Vec<Vec<u8>> = known.take(MOST).map(|word| shell_quote(&word).into_bytes()).collect();
+    // A variable that nobody sets.
+    fillings.extend((!is_all || fillings.is_empty()).then(|| vec![UNKNOWN]));
     let lines: Vec<Vec<u8>> = fillings.iter().map(|filling| line(command, filling)).collect();
     Inner::Script(Text::Made(lines.join(&b'\n')), Words::default(), Box::new(around))
+}
+
+/// What the line is run for; none where only run time knows.
+fn given(sources: &[OsString], around: &Step<'_>, book: &Book) -> Vec<Option<Vec<u8>>> {
+    let lines = |step: &Step<'_>| match text(step, book) {
+        Some(text) => {
+            text.split(|&byte| byte == b'\n').filter(|it| !it.is_empty()).map(|it| Some(it.to_vec())).collect()
+        }
+        None => vec![None],
+    };
+    if sources.is_empty() {
+        return lines(around);
+    }
+    let (mut given, mut are_files) = (Vec::new(), false);
+    for word in sources {
+        if is_source(word) {
+            are_files = word.as_encoded_bytes().starts_with(b"::::");
+        } else if are_files && around.host.is_none() && !around.inside {
+            let input_from = vec![around.path(word)];
+            given.extend(lines(&Step { input: None, input_from, input_hidden: false, ..around.clone() }));
+        } else {
+            given.push(Some(bytes(word)).filter(|_| !are_files));
+        }
+    }
+    given
 }
 
 fn bytes(word: &OsString) -> Vec<u8> {

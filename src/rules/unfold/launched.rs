@@ -16,7 +16,7 @@ use crate::rules::sops;
 use crate::rules::step::{LONGEST_PATH, Step, UNKNOWN, called, name_of};
 use crate::rules::transfer;
 use crate::rules::words::Words;
-use crate::rules::xargs::by_xargs;
+use crate::rules::xargs::{by_xargs, told};
 use crate::terms::shell_quote;
 
 /// What this form of the line starts; none when the line has another form.
@@ -96,7 +96,7 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
     words = behind("--", words);
     if let Some(text) = text {
         let mut script = text.as_encoded_bytes().to_vec();
-        for word in words.iter().filter(|_| launcher.assignments) {
+        for word in words.iter().filter(|_| launcher.assignments || launcher.joined) {
             script.push(b' ');
             script.extend_from_slice(shell_quote(word.as_encoded_bytes()).as_bytes());
         }
@@ -106,13 +106,14 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         return read(around);
     }
     if launcher.program.has("xargs") && is_each_a_script(&words, line) {
-        return read(Step { name: "sh".into(), called: "sh".into(), args: Words::default(), ..around });
+        let told = told(line, &around);
+        return read(Step { name: "sh".into(), called: "sh".into(), args: Words::default(), ..told });
     }
     if launcher.program.has("xargs") {
-        return Inner::Commands(by_xargs(&words, line, &around));
+        return Inner::Commands(by_xargs(&words, line, &around, book));
     }
     if launcher.each {
-        return each(&words, around);
+        return each(&words, told(line, &around), book);
     }
     if launcher.joined {
         let script = words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' ');

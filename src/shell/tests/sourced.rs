@@ -4,7 +4,9 @@
 use super::shown;
 use crate::shell::{Directory, Script, Sourced, Surroundings, Word, parse, parse_seeing};
 
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 9] = [
+    ("./list", "one\ntwo\n"),
+    ("./lines", "cd d\na\n"),
     ("./vars", "F=one"),
     ("vars", "F=one"),
     ("./go", "cd sub"),
@@ -53,6 +55,29 @@ fn what_stands_in_them_runs_where_they_are_read_in() {
         let found = read(script);
         let unread = if found.unread { " %" } else { "" };
         assert_eq!(format!("{}{unread}", shown::script(&found)), expected, "{script}");
+    }
+}
+
+#[test]
+fn a_loop_goes_through_the_lines_of_a_file() {
+    for (script, expected) in [
+        ("while read -r f; do a \"$f\"; done < list", "<list ; read -r f <0.0 ; a one <0.0 ; a two <0.0"),
+        ("cat list | while read -r f; do a \"$f\"; done", "cat list ; read -r f |0 ; a one |0 ; a two |0"),
+        ("for f in $(cat list); do a \"$f\"; done", "cat list ; a one ; a two"),
+        ("for f in $(<./list); do a $f; done", "<./list ; a one ; a two"),
+        (
+            "while read -r l; do eval \"$l\"; done < lines; b",
+            "<lines ; read -r l @? <0.0 ; eval cd·d <0.0 ; cd d <0.0 ; eval a @d <0.0 ; a @d <0.0 ; b @?",
+        ),
+        (
+            "while read -r l; do [ -n \"$l\" ] || continue; a \"$l\"; done < list",
+            "<list ; read -r l <0.0 ; [ -n one ] <0.0 ; continue <0.0 ; a one <0.0 ; [ -n two ] <0.0 ; continue <0.0 ; a two <0.0",
+        ),
+        ("cp b list; while read -r f; do a \"$f\"; done < list", "cp b list ; <list ; read -r f <1.0 ; a ? <1.0"),
+        ("while read -r l; do eval \"$l\"; done < gone", "<gone ; read -r l @? <0.0 ; eval ? @? <0.0 ; !"),
+        ("x | while read -r l; do a \"$l\"; done", "x ; read -r l |0 ; a ? |0"),
+    ] {
+        assert_eq!(shown::script(&read(script)), expected, "{script}");
     }
 }
 

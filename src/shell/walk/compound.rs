@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use super::Walker;
+use super::lines::{Round, ends_early, reads_lines};
 use super::state::{Flow, State};
-use super::{REPEATED, Walker};
 use crate::shell::script::Input;
 use crate::shell::syntax::tree::{Arm, Body, List, Raw, literal};
-use crate::shell::word::Word;
+use crate::shell::word::{Part, Word};
 
 impl Walker<'_> {
     pub(super) fn compound(&mut self, body: &Body, mut state: State) -> Flow {
@@ -64,45 +65,60 @@ impl Walker<'_> {
     }
 
     fn repeat(&mut self, condition: &List, body: &List, until: bool, mut state: State) -> Flow {
-        let effects = self.effects(&[condition, body], &state);
+        let rounds = if until { None } else { self.rounds(condition, body, state.input) };
+        let effects = self.effects(&[condition, body], &state, rounds.as_deref().unwrap_or_default());
+        let begin = state.clone();
         effects.apply(&mut state);
         let flow = self.list(condition, state.clone());
         let (enters, leaves) = if until { (flow.failure, flow.success) } else { (flow.success, flow.failure) };
-        let rounds = if until { vec![enters] } else { self.rounds(condition, body, enters) };
-        for round in rounds {
-            self.list(body, round);
+        match rounds {
+            Some(rounds) => self.in_order(&rounds, body, (begin, enters)),
+            None if reads_lines(condition, state.input) => drop(self.unknown_lines(body, enters)),
+            None => drop(self.list(body, enters)),
         }
         Flow::both(leaves.join(state))
+    }
+
+    /// Walks rounds one behind the other, each from where the one before it has ended. Behind one that may have ended early
+    /// only `enters` holds, which is so behind any.
+    fn in_order(&mut self, rounds: &[Round], body: &List, (begin, enters): (State, State)) {
+        let is_whole = !ends_early(body);
+        let mut next = if is_whole { begin } else { enters.clone() };
+        for round in rounds {
+            let end = self.list(body, next.given(round)).joined();
+            next = if is_whole && end.reachable { end } else { enters.clone() };
+        }
     }
 
     /// `for`: walked once for each word, if all words are known and it is not too much; else once for any word.
     fn each(&mut self, name: Option<&[u8]>, words: &[Raw], body: &List, mut state: State) -> Flow {
         let values: Vec<Word> = words.iter().flat_map(|word| self.fields(word, &mut state)).collect();
-        let effects = self.effects(&[body], &state);
-        effects.apply(&mut state);
+        let values = self.told(values, &state);
         let Some(name) = name else {
+            let effects = self.effects(&[body], &state, &[]);
+            effects.apply(&mut state);
             let end = self.list(body, state.clone()).joined();
             return Flow::both(state.join(end));
         };
+        let are_lines = values.iter().any(|word| matches!(word.parts(), [Part::Output { .. }]));
+        let known = self.may_repeat(&values, body);
+        let rounds = if known { values } else { vec![Word::unknown()] };
+        let rounds: Vec<Round> = rounds.into_iter().map(|value| vec![(name.to_vec(), value)]).collect();
+        let effects = self.effects(&[body], &state, &rounds);
+        effects.apply(&mut state);
         let mut after = state.clone();
-        let rounds = if self.may_repeat(&values, body) { values } else { vec![Word::unknown()] };
-        for value in rounds {
-            let mut round = state.clone();
-            round.set(name, value);
-            after = after.join(self.list(body, round).joined());
+        for round in &rounds {
+            let begin = state.clone().given(round);
+            let flow = if are_lines { self.unknown_lines(body, begin) } else { self.list(body, begin) };
+            after = after.join(flow.joined());
         }
         after.forget(name);
         Flow::both(after)
     }
 
     fn may_repeat(&mut self, values: &[Word], body: &List) -> bool {
-        if self.quiet || values.is_empty() || values.iter().any(Word::may_be_several) {
-            return false;
-        }
-        let cost = super::effect::size(body).saturating_mul(values.len() - 1);
-        let fits = self.repeated.saturating_add(cost) <= REPEATED;
-        self.repeated += if fits { cost } else { 0 };
-        fits
+        let are_known = !self.quiet && !values.is_empty() && !values.iter().any(Word::may_be_several);
+        are_known && self.pays(values.len(), body)
     }
 
     fn case(&mut self, subject: &Raw, arms: &[Arm], mut state: State) -> Flow {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Walker;
+use super::lines::{Round, is_decided};
 use super::state::{Parameters, State};
 use crate::shell::environment::Exported;
 use crate::shell::script::{Directory, Input};
@@ -63,24 +64,29 @@ impl Effects {
 }
 
 impl Walker<'_> {
-    /// What these lists may change when they are run from this state again and again. Within a quiet walk nothing: the
-    /// walk itself finds it.
-    pub(super) fn effects(&mut self, lists: &[&List], state: &State) -> Effects {
+    /// What these lists may change when they are run from this state again and again, given these rounds if they are known.
+    /// Within a quiet walk nothing: the walk itself finds it.
+    pub(super) fn effects(&mut self, lists: &[&List], state: &State, rounds: &[Round]) -> Effects {
         if self.quiet {
             return Effects::default();
         }
-        let mut effects = self.once(lists, state);
+        let rounds = if lists.iter().any(|list| is_decided(list)) { rounds } else { &[] };
+        let mut effects = self.once(lists, state, rounds);
         // Once more with what the first time changed: a name of a command may have been among it.
         let mut again = state.clone();
         effects.apply(&mut again);
-        effects.add(self.once(lists, &again));
+        effects.add(self.once(lists, &again, rounds));
         effects
     }
 
-    fn once(&mut self, lists: &[&List], state: &State) -> Effects {
+    fn once(&mut self, lists: &[&List], state: &State, rounds: &[Round]) -> Effects {
+        let none = [Round::new()];
+        let rounds = if rounds.is_empty() { &none } else { rounds };
         self.quietly(|walker, log| {
-            let state = state.logged(log);
-            lists.iter().for_each(|list| drop(walker.list(list, state.clone())));
+            for round in rounds {
+                let state = state.logged(log).given(round);
+                lists.iter().for_each(|list| drop(walker.list(list, state.clone())));
+            }
         })
     }
 

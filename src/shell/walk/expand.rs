@@ -24,7 +24,7 @@ impl Walker<'_> {
 
     /// Words with the names of files in place of the patterns that stand for them. A pattern that fits none stands for
     /// itself, and stays one: the script may make such a file.
-    fn named(&mut self, words: Vec<Word>, state: &State) -> Vec<Word> {
+    pub(super) fn named(&mut self, words: Vec<Word>, state: &State) -> Vec<Word> {
         let is_pattern = |word: &Word| word.parts().iter().any(|part| matches!(part, Part::Pattern(_)));
         if self.quiet || !words.iter().any(is_pattern) {
             return words;

@@ -39,8 +39,7 @@ impl Fields {
         let mut pieces = text.split(is_blank).peekable();
         while let Some(piece) = pieces.next() {
             if !piece.is_empty() {
-                let special = piece.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['));
-                self.push(if special { Part::Pattern(piece.to_vec()) } else { Part::Known(piece.to_vec()) });
+                self.push(unquoted(piece));
             }
             if pieces.peek().is_some() {
                 self.next_word();
@@ -100,6 +99,12 @@ impl Fields {
         }
         word
     }
+}
+
+/// A text without quotes: a pattern if it looks like one.
+pub(super) fn unquoted(text: &[u8]) -> Part {
+    let special = text.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['));
+    if special { Part::Pattern(text.to_vec()) } else { Part::Known(text.to_vec()) }
 }
 
 /// How many bytes a part holds.

@@ -22,6 +22,7 @@ mod set;
 mod simple;
 mod source;
 mod state;
+mod text;
 mod trap;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +71,8 @@ pub(super) struct Walker<'a> {
     repeated: usize,
     /// How deep the walk is, so that a text that is evaluated cannot lead deeper than any other.
     depth: usize,
+    /// How many loops the walk is in of whose lines nobody knows what stands in them.
+    unknown_lines: usize,
     /// Only the effects are wanted: nothing is noted.
     quiet: bool,
 }
@@ -102,6 +105,7 @@ pub(super) fn walk(
         substituted_quietly: 0,
         repeated: 0,
         depth: 0,
+        unknown_lines: 0,
         quiet: false,
     };
     walker.learn_functions(tree);

@@ -18,6 +18,7 @@ impl Walker<'_> {
         mut state: State,
     ) -> Flow {
         let words = self.words(raws, &mut state);
+        self.runs_unknown_line(&words);
         // Whether a target sees what the same command assigns, shells answer differently.
         let mut seen = state.clone();
         seen.log = None;

@@ -116,7 +116,7 @@ impl Walker<'_> {
     }
 
     /// Whether what stands in the file now is what the script will find there, and not too much was read.
-    fn may_read(&mut self, file: &Word) -> bool {
+    pub(super) fn may_read(&mut self, file: &Word) -> bool {
         self.read.count += 1;
         self.read.count <= MOST && !self.may_be_new(file)
     }

@@ -36,7 +36,7 @@ impl Walker<'_> {
             return;
         }
         let set_in = state.clone();
-        if !at_the_end && self.effects(&[&tree], state) != effect::Effects::default() {
+        if !at_the_end && self.effects(&[&tree], state, &[]) != effect::Effects::default() {
             state.forget_all();
         }
         self.traps.push(Trap { action: tree, state: set_in, lost: self.subshells > 0 });
@@ -48,7 +48,7 @@ impl Walker<'_> {
             return;
         }
         let start = State::start();
-        let effects = self.effects(&[script], &start);
+        let effects = self.effects(&[script], &start, &[]);
         // An action may set another trap.
         while !self.traps.is_empty() {
             for Trap { action, mut state, lost } in std::mem::take(&mut self.traps) {
