@@ -291,7 +291,7 @@ pub(super) fn identity_at(_path: &Path, metadata: &std::fs::Metadata) -> io::Res
 }
 
 /// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it.
-pub(super) fn leads_to(_path: &Path, file: &File) -> bool {
+pub(super) fn leads_to(_path: &Path, file: &File, _identity: (u64, u64)) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }
 

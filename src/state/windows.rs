@@ -177,10 +177,10 @@ pub(super) fn identity_at(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
 }
 
 /// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it. (One that is
-/// removed while somebody has it open keeps its name until then, and cannot be opened any more.)
-pub(super) fn leads_to(path: &Path, file: &File) -> bool {
-    let found = open_existing(path).and_then(|found| identity(&found));
-    matches!((found, identity(file)), (Ok(found), Ok(ours)) if found == ours)
+/// removed while somebody has it open keeps its name until then, and cannot be opened any more.) The file itself is not asked:
+/// under Wine one that was renamed while it was open does not say any more which it is.
+pub(super) fn leads_to(path: &Path, _file: &File, identity: (u64, u64)) -> bool {
+    open_existing(path).and_then(|found| self::identity(&found)).is_ok_and(|found| found == identity)
 }
 
 /// Puts a file of ours in the place of whatever is there. Where the system keeps the name of a file that somebody has open,
@@ -253,6 +253,22 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).expect("readable"), "text");
         drop(one);
         assert!(try_lock(&other).expect("free again"));
+    }
+
+    #[test]
+    fn a_file_that_was_put_in_its_place_is_the_same_until_another_is() {
+        let place = tempfile::tempdir().expect("place");
+        let (draft, path) = (place.path().join("draft"), place.path().join("post"));
+        let file = create_new(&draft).expect("made");
+        let first = identity(&file).expect("which");
+        put_in_place(&draft, &path).expect("put");
+        assert!(leads_to(&path, &file, first));
+        let other = create_new(&draft).expect("made");
+        let second = identity(&other).expect("which");
+        // It keeps its name for as long as it is open.
+        drop(file);
+        put_in_place(&draft, &path).expect("put");
+        assert!(leads_to(&path, &other, second) && first != second);
     }
 
     #[test]

@@ -27,14 +27,19 @@ fn main() {
 }
 
 /// `sops set FILE ["KEY"] "value"` as sops does it: it reads the file, truncates it, and writes it anew. `decrypt -i` leaves
-/// plaintext; the rest succeeds.
+/// plaintext, `encrypt -i` what it was made from, and `rotate -i` is killed when it has truncated the file; the rest succeeds.
 fn sops(args: &[String]) -> i32 {
-    if let [verb, option, file] = args
-        && verb == "decrypt"
-        && option == "-i"
+    const ENCRYPTED: &str = "FIRST=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+    if let [verb, .., file] = args
+        && args.iter().any(|arg| arg == "-i")
     {
-        std::fs::write(file, "FIRST=1\n").expect("written");
-        return 0;
+        let (text, status) = match verb.as_str() {
+            "decrypt" => ("FIRST=1\n", 0),
+            "encrypt" => (ENCRYPTED, 0),
+            _ => ("", 1),
+        };
+        std::fs::write(file, text).expect("written");
+        return status;
     }
     if args.first().is_none_or(|verb| verb != "set") {
         return 0;

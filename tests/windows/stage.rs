@@ -88,6 +88,16 @@ pub(crate) fn good(output: &Output) -> String {
     told.into_owned()
 }
 
+/// What is held, as JSON.
+pub(crate) fn status(stage: &Stage) -> serde_json::Value {
+    serde_json::from_str(&good(&stage.ran(&["status", "--json"]))).expect("JSON")
+}
+
+/// How what was held has ended, as JSON, the last first.
+pub(crate) fn history(stage: &Stage) -> serde_json::Value {
+    serde_json::from_str(&good(&stage.ran(&["history", "--json"]))).expect("JSON")
+}
+
 /// Waits until this is so.
 #[track_caller]
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
