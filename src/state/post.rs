@@ -92,7 +92,7 @@ pub fn keeper_at(state: &StateDir, name: &str) -> Option<u32> {
 /// Whoever has the post of this name leaves it, without a word to the store. Nobody need have it.
 pub fn relieve(state: &StateDir, name: &str) {
     let _as_owner = state.as_owner();
-    let _nobody_has_it = std::fs::remove_file(state.path().join(PLACE).join(name));
+    let _nobody_has_it = platform::take_away(&state.path().join(PLACE).join(name));
 }
 
 /// Whoever has the post of this name looks at once how long its lease lasts. Nobody need have it.

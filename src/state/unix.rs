@@ -300,6 +300,11 @@ pub(super) fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
     std::fs::rename(draft, path)
 }
 
+/// Takes a file away, which somebody may have open.
+pub(super) fn take_away(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path)
+}
+
 /// Whoever watches the file is told: the same rights are set once more.
 pub(super) fn touch(path: &Path) -> io::Result<()> {
     let file = open_existing(path)?;

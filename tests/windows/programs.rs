@@ -29,7 +29,7 @@ fn main() {
 /// `sops set FILE ["KEY"] "value"` as sops does it: it reads the file, truncates it, and writes it anew. `decrypt -i` leaves
 /// plaintext, `encrypt -i` what it was made from, and `rotate -i` is killed when it has truncated the file; the rest succeeds.
 fn sops(args: &[String]) -> i32 {
-    const ENCRYPTED: &str = "FIRST=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+    const ENCRYPTED: &str = include_str!("encrypted.env");
     if let [verb, .., file] = args
         && args.iter().any(|arg| arg == "-i")
     {

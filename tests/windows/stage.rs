@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What stands for an encrypted file: one key, and the mark of sops.
-pub(crate) const SOPS: &str = "FIRST=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+/// What stands for an encrypted file: one key, and what sops writes beside it.
+pub(crate) const SOPS: &str = include_str!("encrypted.env");
 
 /// No wait is longer.
 const LONGEST: Duration = Duration::from_secs(60);
