@@ -69,7 +69,7 @@ fn a_session_lock_keeps_others_out_and_falls_with_whoever_had_it() {
     wrapper.kill().expect("killed");
     wrapper.wait().expect("ended");
     until("nothing of it is left", || is_free(&stage.at("file")));
-    good(&run(&stage, &["--wait", "30s"], resource, &["exits", "0"]));
+    good(&run(&stage, &["--wait", "5m"], resource, &["exits", "0"]));
     until("no session is left", || !is_held(resource));
 }
 
@@ -90,7 +90,7 @@ fn writers_take_turns_by_session_locks_and_lose_no_key() {
     let file = stage.secret("secrets/monitoring.env.sops");
     let start = |nth: usize| {
         let key = format!("[\"KEY_{nth}\"]");
-        let mut command = stage.locked(&["--wait", "60s", "sops", "set", "secrets/monitoring.env.sops", &key, "\"v\""]);
+        let mut command = stage.locked(&["--wait", "10m", "sops", "set", "secrets/monitoring.env.sops", &key, "\"v\""]);
         command.env("APPDATA", stage.at("home/roaming")).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("locked")
     };

@@ -17,7 +17,7 @@ fn sixteen_writers_at_once_lose_no_key() {
                 _ => spelled.replace("secrets", "SECRETS"),
             };
             let key = format!("[\"KEY_{nth}\"]");
-            let mut command = stage.locked(&["--wait", "60s", "sops", "set", &path, &key, "\"v\""]);
+            let mut command = stage.locked(&["--wait", "10m", "sops", "set", &path, &key, "\"v\""]);
             command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("locked")
         })
         .collect();

@@ -61,12 +61,12 @@ fn told(args: &[String]) -> i32 {
     0
 }
 
-/// Has the file for itself until it is ended, a minute at most.
+/// Has the file for itself until it is ended, ten minutes at most.
 fn stays(file: &Path) -> i32 {
     let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(true).share_mode(0).open(file);
     let _alone = opened.expect("alone");
     std::fs::write(file.with_extension("there"), "").expect("told");
-    std::thread::sleep(Duration::from_secs(60));
+    std::thread::sleep(Duration::from_secs(600));
     0
 }
 
@@ -104,7 +104,7 @@ fn counts(file: &Path) -> i32 {
     unsafe { SetConsoleCtrlHandler(key, 1) };
     std::fs::write(file.with_extension("there"), "").expect("told");
     let began = std::time::Instant::now();
-    while KEYS.load(Ordering::SeqCst) == 0 && began.elapsed() < Duration::from_secs(60) {
+    while KEYS.load(Ordering::SeqCst) == 0 && began.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(5));
     }
     // One that came twice has come by now.
@@ -154,7 +154,7 @@ fn ssh(args: &[String]) -> i32 {
 fn until(file: &Path) {
     let began = std::time::Instant::now();
     while !file.exists() {
-        assert!(began.elapsed() < Duration::from_secs(60), "it is there");
+        assert!(began.elapsed() < Duration::from_secs(300), "it is there");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

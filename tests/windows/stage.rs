@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// What stands for an encrypted file: one key, and what sops writes beside it.
 pub(crate) const SOPS: &str = include_str!("encrypted.env");
 
-/// No wait is longer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// No wait is longer, however many share the machine.
+const LONGEST: Duration = Duration::from_secs(300);
 
 pub(crate) struct Stage {
     root: tempfile::TempDir,
