@@ -309,7 +309,12 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
 pub(crate) fn settled(path: PathBuf) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(there) = canonical(above) {
-            return path.strip_prefix(above).map_or_else(|_| path.clone(), |rest| there.join(rest));
+            return match path.strip_prefix(above) {
+                // Nothing that is joined to a path ends it with a separator, and no file can be opened by that.
+                Ok(rest) if rest.as_os_str().is_empty() => there,
+                Ok(rest) => there.join(rest),
+                Err(_) => path,
+            };
         }
     }
     path

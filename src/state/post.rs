@@ -20,6 +20,8 @@ const PLACE: &str = "keep";
 pub struct Post {
     path: PathBuf,
     file: File,
+    /// Of the file, asked before it was put in its place.
+    identity: (u64, u64),
     account: Account,
 }
 
@@ -44,8 +46,9 @@ impl Post {
             Ok(false) => return Err(refuse(&path, "another process locked a file that we just made")),
             Err(error) => return Err(problem(error)),
         }
+        let identity = platform::identity(&file).map_err(problem)?;
         platform::put_in_place(&draft, &path).map_err(problem)?;
-        Ok(Self { path, file, account: state.account() })
+        Ok(Self { path, file, identity, account: state.account() })
     }
 
     /// Where it is.
@@ -63,7 +66,7 @@ impl Post {
     /// Whether it is this process's still: nobody was put in its place, and nobody has removed it.
     #[must_use]
     pub fn stands(&self) -> bool {
-        platform::leads_to(&self.path, &self.file)
+        platform::leads_to(&self.path, &self.file, self.identity)
     }
 
     /// Leaves it, if nobody else has it by now.
@@ -89,7 +92,7 @@ pub fn keeper_at(state: &StateDir, name: &str) -> Option<u32> {
 /// Whoever has the post of this name leaves it, without a word to the store. Nobody need have it.
 pub fn relieve(state: &StateDir, name: &str) {
     let _as_owner = state.as_owner();
-    let _nobody_has_it = std::fs::remove_file(state.path().join(PLACE).join(name));
+    let _nobody_has_it = platform::take_away(&state.path().join(PLACE).join(name));
 }
 
 /// Whoever has the post of this name looks at once how long its lease lasts. Nobody need have it.

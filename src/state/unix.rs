@@ -291,13 +291,18 @@ pub(super) fn identity_at(_path: &Path, metadata: &std::fs::Metadata) -> io::Res
 }
 
 /// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it.
-pub(super) fn leads_to(_path: &Path, file: &File) -> bool {
+pub(super) fn leads_to(_path: &Path, file: &File, _identity: (u64, u64)) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }
 
 /// Puts a file of ours in the place of whatever is there, which somebody may have open.
 pub(super) fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
     std::fs::rename(draft, path)
+}
+
+/// Takes a file away, which somebody may have open.
+pub(super) fn take_away(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path)
 }
 
 /// Whoever watches the file is told: the same rights are set once more.

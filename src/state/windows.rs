@@ -176,21 +176,29 @@ pub(super) fn identity_at(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
     platform::about(path, metadata).map(|about| (about.device, about.inode))
 }
 
-/// Whether the path leads to this very file still: no other was put in its place, and nobody has removed it. (One that is
-/// removed while somebody has it open keeps its name until then, and cannot be opened any more.)
-pub(super) fn leads_to(path: &Path, file: &File) -> bool {
-    let found = open_existing(path).and_then(|found| identity(&found));
-    matches!((found, identity(file)), (Ok(found), Ok(ours)) if found == ours)
+/// Whether the path leads to this very file still, which has something in it: no other was put in its place, and nobody has
+/// taken it away. The file itself is not asked: under Wine one that was renamed while it was open does not say any more which
+/// it is.
+pub(super) fn leads_to(path: &Path, _file: &File, identity: (u64, u64)) -> bool {
+    let found = open_existing(path).and_then(|found| Ok((self::identity(&found)?, found.metadata()?.len())));
+    found.is_ok_and(|(found, length)| found == identity && length > 0)
+}
+
+/// Takes a file away. Where the system keeps the name of one that somebody has open, he sees that it is empty.
+pub(super) fn take_away(path: &Path) -> io::Result<()> {
+    // It may be gone, or not ours to write: then the removal says so.
+    let _emptied = not_followed(OpenOptions::new().write(true)).open(path).and_then(|file| file.set_len(0));
+    std::fs::remove_file(path)
 }
 
 /// Puts a file of ours in the place of whatever is there. Where the system keeps the name of a file that somebody has open,
-/// it is removed, which he sees, and waited for.
+/// it is taken away, which he sees, and waited for.
 pub(super) fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
     let deadline = Instant::now() + LETS_GO_WITHIN;
     loop {
         match std::fs::rename(draft, path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && Instant::now() < deadline => {
-                let _it_may_be_gone = std::fs::remove_file(path);
+                let _it_may_be_gone = take_away(path);
                 rest();
             }
             other => return other,
@@ -253,6 +261,36 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).expect("readable"), "text");
         drop(one);
         assert!(try_lock(&other).expect("free again"));
+    }
+
+    #[test]
+    fn a_file_that_was_put_in_its_place_is_the_same_until_another_is() {
+        let place = tempfile::tempdir().expect("place");
+        let (draft, path) = (place.path().join("draft"), place.path().join("post"));
+        let drafted = || {
+            std::fs::write(&draft, "1").expect("made");
+            let file = open_existing(&draft).expect("open");
+            let which = identity(&file).expect("which");
+            (file, which)
+        };
+        let (file, first) = drafted();
+        assert!(try_lock(&file).expect("free"));
+        put_in_place(&draft, &path).expect("put");
+        assert!(leads_to(&path, &file, first));
+        let (other, second) = drafted();
+        std::thread::scope(|scope| {
+            // Where its name stays for as long as it is open, whoever has it open lets go when he sees that it is not his.
+            scope.spawn(|| {
+                while leads_to(&path, &file, first) {
+                    rest();
+                }
+                drop(file);
+            });
+            put_in_place(&draft, &path).expect("put");
+        });
+        assert!(leads_to(&path, &other, second) && first != second);
+        let _its_name_may_stay = take_away(&path);
+        assert!(!leads_to(&path, &other, second));
     }
 
     #[test]

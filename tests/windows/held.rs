@@ -17,7 +17,7 @@ fn sixteen_writers_at_once_lose_no_key() {
                 _ => spelled.replace("secrets", "SECRETS"),
             };
             let key = format!("[\"KEY_{nth}\"]");
-            let mut command = stage.locked(&["--wait", "60s", "sops", "set", &path, &key, "\"v\""]);
+            let mut command = stage.locked(&["--wait", "10m", "sops", "set", &path, &key, "\"v\""]);
             command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("locked")
         })
         .collect();
@@ -54,12 +54,4 @@ fn the_state_is_in_the_user_s_own_data_of_this_machine() {
     good(&stage.ran(&["acquire", "server:db-1"]));
     assert!(stage.at("home/local/locked/locked.db").is_file());
     good(&stage.ran(&["release", "server:db-1"]));
-}
-
-#[test]
-fn what_is_not_there_yet_says_so() {
-    let stage = Stage::new();
-    let refused = stage.ran(&["acquire", "--keep-alive", "server:db-1"]);
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && said.contains("not on Windows yet"), "{said}");
 }

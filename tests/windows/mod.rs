@@ -1,5 +1,6 @@
 //! `locked` as built, under Wine, with small programs that stand for the real ones.
 
+mod advisory;
 mod arguments;
 mod doctor;
 mod finding;
@@ -12,3 +13,4 @@ mod shims;
 mod stage;
 mod supervision;
 mod tunnel;
+mod written;

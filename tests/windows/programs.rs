@@ -27,14 +27,19 @@ fn main() {
 }
 
 /// `sops set FILE ["KEY"] "value"` as sops does it: it reads the file, truncates it, and writes it anew. `decrypt -i` leaves
-/// plaintext; the rest succeeds.
+/// plaintext, `encrypt -i` what it was made from, and `rotate -i` is killed when it has truncated the file; the rest succeeds.
 fn sops(args: &[String]) -> i32 {
-    if let [verb, option, file] = args
-        && verb == "decrypt"
-        && option == "-i"
+    const ENCRYPTED: &str = include_str!("encrypted.env");
+    if let [verb, .., file] = args
+        && args.iter().any(|arg| arg == "-i")
     {
-        std::fs::write(file, "FIRST=1\n").expect("written");
-        return 0;
+        let (text, status) = match verb.as_str() {
+            "decrypt" => ("FIRST=1\n", 0),
+            "encrypt" => (ENCRYPTED, 0),
+            _ => ("", 1),
+        };
+        std::fs::write(file, text).expect("written");
+        return status;
     }
     if args.first().is_none_or(|verb| verb != "set") {
         return 0;
@@ -56,12 +61,12 @@ fn told(args: &[String]) -> i32 {
     0
 }
 
-/// Has the file for itself until it is ended, a minute at most.
+/// Has the file for itself until it is ended, ten minutes at most.
 fn stays(file: &Path) -> i32 {
     let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(true).share_mode(0).open(file);
     let _alone = opened.expect("alone");
     std::fs::write(file.with_extension("there"), "").expect("told");
-    std::thread::sleep(Duration::from_secs(60));
+    std::thread::sleep(Duration::from_secs(600));
     0
 }
 
@@ -99,7 +104,7 @@ fn counts(file: &Path) -> i32 {
     unsafe { SetConsoleCtrlHandler(key, 1) };
     std::fs::write(file.with_extension("there"), "").expect("told");
     let began = std::time::Instant::now();
-    while KEYS.load(Ordering::SeqCst) == 0 && began.elapsed() < Duration::from_secs(60) {
+    while KEYS.load(Ordering::SeqCst) == 0 && began.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(5));
     }
     // One that came twice has come by now.
@@ -149,7 +154,7 @@ fn ssh(args: &[String]) -> i32 {
 fn until(file: &Path) {
     let began = std::time::Instant::now();
     while !file.exists() {
-        assert!(began.elapsed() < Duration::from_secs(60), "it is there");
+        assert!(began.elapsed() < Duration::from_secs(300), "it is there");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What stands for an encrypted file: one key, and the mark of sops.
-pub(crate) const SOPS: &str = "FIRST=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops_version=3.11.0\n";
+/// What stands for an encrypted file: one key, and what sops writes beside it.
+pub(crate) const SOPS: &str = include_str!("encrypted.env");
 
-/// No wait is longer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// No wait is longer, however many share the machine.
+const LONGEST: Duration = Duration::from_secs(300);
 
 pub(crate) struct Stage {
     root: tempfile::TempDir,
@@ -86,6 +86,16 @@ pub(crate) fn good(output: &Output) -> String {
     let (said, told) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "{:?}: {said}{told}", output.status.code());
     told.into_owned()
+}
+
+/// What is held, as JSON.
+pub(crate) fn status(stage: &Stage) -> serde_json::Value {
+    serde_json::from_str(&good(&stage.ran(&["status", "--json"]))).expect("JSON")
+}
+
+/// How what was held has ended, as JSON, the last first.
+pub(crate) fn history(stage: &Stage) -> serde_json::Value {
+    serde_json::from_str(&good(&stage.ran(&["history", "--json"]))).expect("JSON")
 }
 
 /// Waits until this is so.

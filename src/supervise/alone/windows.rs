@@ -13,9 +13,6 @@ use crate::supervise::windows::{Another, Maker, Successor, leave_directory, make
 use super::tenure::{Next, Tenure};
 use super::{Keeping, Place};
 
-/// Under Wine the keeper was seen to end at its first renew. Until it is known why, nobody is told that a lease is renewed.
-const IS_PROVEN: bool = false;
-
 /// How long its first renew may take.
 const PROVES_WITHIN: Duration = Duration::from_secs(10);
 
@@ -30,16 +27,13 @@ pub struct Alone(Successor);
 /// words then. In the keeper's own process this is where it does so, and it does not come back.
 ///
 /// # Errors
-/// Always, until `IS_PROVEN`. Then when the system has no process left, or it does not come here.
+/// When the system has no process left, or it does not come here.
 pub fn hire_alone<K: Keeping>(
     clock: &dyn Clock,
     arguments: &[OsString],
     take: impl FnOnce(&str) -> Result<Place<K>, String>,
 ) -> io::Result<Alone> {
     match maker() {
-        None if !IS_PROVEN => {
-            Err(io::Error::new(io::ErrorKind::Unsupported, "not on Windows yet; `locked renew` renews it"))
-        }
         None => Successor::start(arguments).map(Alone),
         Some(maker) => {
             keep(clock, &maker, take);
