@@ -1,7 +1,19 @@
 //! A bounded run over command lines and settings that nobody wrote: no panic, no hang, and nothing of a word in a message
 //! about a line that changes nothing. The same for ever, from a seed; `LOCKED_FUZZ` says how many of each (ready: 3,000).
-//! `cargo fuzz` has the same inputs without a bound: tests/fuzz.
+//! `cargo fuzz` has the same inputs without a bound: tests/fuzz. What else comes from outside (files, connection strings,
+//! answers) has laws of its own, which hold in both: tests/fuzz/laws.
 #![forbid(unsafe_code)]
+
+mod bounded;
+/// Shared with the targets in tests/fuzz.
+mod laws {
+    pub(crate) mod address;
+    pub(crate) mod answers;
+    pub(crate) mod input;
+    pub(crate) mod metadata;
+    pub(crate) mod told;
+    pub(crate) mod written;
+}
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -85,11 +85,16 @@ fn carriage_return(content: &[u8]) -> Option<usize> {
 #[must_use]
 pub fn has_encrypted_value(content: &[u8]) -> bool {
     let cipher = CIPHERTEXT.as_bytes();
+    // The whole name is `mac`, or `sops_mac` in dotenv: a value of somebody's is called `hmac`.
     let is_mac = |at: usize| {
         let before = content[..at].iter().rposition(|byte| !b" \t\"':=".contains(byte)).map_or(0, |last| last + 1);
-        content[..before].ends_with(b"mac")
+        let name = content[..before].strip_suffix(b"mac");
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+        name.is_some_and(|rest| rest.ends_with(b"sops_") || !rest.last().is_some_and(is_part))
     };
-    content.windows(cipher.len()).enumerate().any(|(at, window)| window == cipher && !is_mac(at))
+    let values = content.windows(cipher.len()).enumerate().filter(|(_, window)| *window == cipher);
+    let (macs, others): (Vec<usize>, Vec<usize>) = values.map(|(at, _)| at).partition(|at| is_mac(*at));
+    !others.is_empty() || macs.len() > 1
 }
 
 #[cfg(test)]
@@ -111,7 +116,8 @@ mod tests {
         for text in ["A=1\nsops_mac=E\n", "a: 1\nsops:\n    mac: E\n", "{\"sops\": {\"mac\": \"E\"}}", "A=1\n", ""] {
             assert!(!has_encrypted_value(text.replace('E', cipher).as_bytes()), "{text}");
         }
-        for text in ["k=E\nsops_mac=E\n", "{\"data\": \"E\"}", "E"] {
+        let own = ["hmac: E\nsops:\n    mac: E\n", "A_mac=E\n", "wp-mac = E\n[sops]\n", "mac=E\nsops_mac=E\n"];
+        for text in ["k=E\nsops_mac=E\n", "{\"data\": \"E\"}", "E"].into_iter().chain(own) {
             assert!(has_encrypted_value(text.replace('E', cipher).as_bytes()), "{text}");
         }
     }

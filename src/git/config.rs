@@ -185,6 +185,8 @@ impl<I: Iterator<Item = u8>> Reader<I> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn values(text: &str) -> Vec<(String, Option<String>)> {
@@ -236,6 +238,57 @@ mod tests {
             [("[]", 1), ("[a]\n\n= c", 3), ("[a]\nb = \"c\n", 3), ("[a\n]", 2), ("[a]\n\u{c}", 2), ("[a]\nb = \\q", 2)]
         {
             assert_eq!(parse(text.as_bytes()), Err(BadLine(line)), "{text:?}");
+        }
+    }
+
+    /// As git itself writes them (`write_section`, `write_pair` in its `config.c`).
+    fn written(entries: &[Entry]) -> Vec<u8> {
+        let escaped = |text: &[u8]| {
+            let escape = |byte: &u8| match byte {
+                b'"' | b'\\' => vec![b'\\', *byte],
+                b'\n' => b"\\n".to_vec(),
+                b'\t' => b"\\t".to_vec(),
+                other => vec![*other],
+            };
+            text.iter().flat_map(escape).collect::<Vec<u8>>()
+        };
+        let mut text = Vec::new();
+        for entry in entries {
+            text.extend(format!("[{}", entry.section).into_bytes());
+            if let Some(sub) = &entry.subsection {
+                let quoted = sub.iter().flat_map(|&byte| match byte {
+                    b'"' | b'\\' => vec![b'\\', byte],
+                    other => vec![other],
+                });
+                text.extend([b' ', b'"'].into_iter().chain(quoted).chain([b'"']));
+            }
+            text.extend(format!("]\n\t{}", entry.key).into_bytes());
+            if let Some(value) = &entry.value {
+                text.extend([&b" = \""[..], &escaped(value), b"\""].concat());
+            }
+            text.push(b'\n');
+        }
+        text
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_written_is_read(entries in proptest::collection::vec((
+            "[a-z][a-z0-9-]{0,4}",
+            proptest::option::of(proptest::collection::vec(any::<u8>().prop_filter("no line", |b| !b"\n\0\r".contains(b)), 0..6)),
+            "[a-z][a-z0-9-]{0,4}",
+            proptest::option::of(proptest::collection::vec(any::<u8>().prop_filter("no line", |b| !b"\0\r".contains(b)), 0..8)),
+        ), 0..6)) {
+            let entry = |(section, subsection, key, value)| Entry { section, subsection, key, value };
+            let entries: Vec<Entry> = entries.into_iter().map(entry).collect();
+            prop_assert_eq!(parse(&written(&entries)), Ok(entries));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "([\\[\\]\"=\\\\;# \n\ta.]|\r\n|\u{feff}|[^\0]){0,40}") {
+            let _read = parse(text.as_bytes());
         }
     }
 }

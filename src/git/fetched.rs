@@ -168,4 +168,16 @@ mod tests {
         assert_eq!((second(line), words(line)), (Some(1_700_000_001), Some(&b"fetch: fast-forward"[..])));
         assert_eq!((second(b"nothing"), words(b"nothing")), (None, None));
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn any_line_of_git_s_own_files_is_read_or_is_none(line in "([0-9a-f]{4}|[\t <>@:/']|branch '|' of |[^\n]){0,30}") {
+            let _read = (second(line.as_bytes()), words(line.as_bytes()), plain(&line));
+        }
+    }
 }

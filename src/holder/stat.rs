@@ -68,4 +68,19 @@ mod tests {
         assert!(!Stat::parse(&line("S", "4194304")).expect("process").runs_nothing());
         assert_eq!(Stat::parse(b"7 (x) S 5"), None);
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn whatever_a_process_calls_itself_its_numbers_are_read(name in "[^\0]{0,15}", parent: u16, started: u32) {
+            let line = format!("77 ({name}) S {parent} 77 70 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 {started} 0 0 0");
+            let stat = Stat::parse(line.as_bytes()).expect("a stat line");
+            proptest::prop_assert_eq!((stat.comm, stat.parent), (name, u32::from(parent)));
+            proptest::prop_assert_eq!(stat.started, u64::from(started));
+        }
+    }
 }

@@ -48,6 +48,9 @@ mod tests {
             }
             assert!(pause(distance, 20, 0) > pause(distance, 1, 0), "{distance:?}");
         }
+        // Waiters that started together are spread over the whole of it, to the microsecond.
+        assert_eq!(pause(Distance::Far, 1, 39_999), Duration::from_micros(20_000 + 39_999));
+        assert_eq!(pause(Distance::Far, 1, 40_000), Duration::from_micros(20_000));
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::store::StoredReceipt;
 use crate::terms::{Digest, FencingToken, Scope};
 
-use super::{Base, Case, Note, OUT_OF_SIGHT_MS, Verdict, Way, Whereabouts, World, judge};
+use super::{Base, Case, Note, OUT_OF_SIGHT_MS, Verdict, Way, Whereabouts, World, judge, knows};
 
 const NOW: i64 = 1_795_000_000_000;
 
@@ -298,4 +298,18 @@ fn a_version_behind_ever_so_many_is_lost_as_well_and_nothing_passes_at_the_limit
             other => panic!("{between}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn a_chain_knows_what_was_a_result_or_a_base() {
+    let chain = ["b>c@main", "a>b@main"].map(link);
+    for (version, known) in [("a", true), ("b", true), ("c", true), ("d", false), ("-", false)] {
+        assert_eq!(knows(&chain, &Digest::of(version.as_bytes())), known, "{version}");
+    }
+    assert!(!knows(&[], &Digest::of(b"a")));
+}
+
+#[test]
+fn a_day_out_of_sight_is_a_day() {
+    assert_eq!(OUT_OF_SIGHT_MS, 86_400_000);
 }

@@ -400,3 +400,39 @@ fn a_success_whose_proof_failed_is_kept_as_a_failure_and_nothing_is_quarantined(
     let bad = case(None, Some(Verdict::Bad(Fault::Empty))).decided();
     assert!(bad.quarantine().is_some(), "a bad file is worse");
 }
+
+#[test]
+fn a_bad_file_does_not_make_another_one_a_changed_one() {
+    let findings = [of("x", None), of("y", Some(Verdict::Bad(Fault::Empty)))];
+    let case = Case::of(Outcome::Exited(1), false, &findings);
+    assert_eq!(stays_of(&case.ends(&resource("x"))), Some((TTL, true)), "every byte is as before");
+    assert!(matches!(case.ends(&resource("y")), Ending::Quarantine { .. }));
+}
+
+#[test]
+fn what_is_kept_stays_as_long_as_the_readme_says() {
+    let Holds { keep_for, max_hold } = Holds::default();
+    assert_eq!((keep_for.as_secs(), max_hold.as_secs()), (300, 7_200));
+}
+
+#[test]
+fn a_reason_tells_what_a_lease_is_kept_for() {
+    let rule = of_kind("workflow", "deploy.yml");
+    let policy = Policy { hold_for: Some(TTL), ..Policy::default() };
+    let set_off = Case { by_rule: vec![rule.clone()], policy, ..Case::of(Outcome::Exited(0), true, &[]) };
+    let unchanged = Case::of(Outcome::Exited(1), false, &[finding(None)]);
+    let kinds = [open_edit("ws-1:/r/a", MAX_HOLD), set_off.ends(&rule), unchanged.ends(&resource("x"))];
+    for (at, ending) in kinds.into_iter().enumerate() {
+        let (Ending::Keep { reason, .. } | Ending::Elsewhere { reason, .. }) = ending else { panic!("{ending:?}") };
+        let told = [is_of_open_edit, is_of_what_goes_on, is_of_nothing_written].map(|is_of| is_of(&reason));
+        assert_eq!(told, [0, 1, 2].map(|kind| kind == at), "{reason}");
+    }
+}
+
+#[test]
+fn what_could_not_be_verified_is_said() {
+    let case = Case::of(Outcome::Exited(0), true, &[finding(Some(Verdict::Unverified("no key".to_owned())))]);
+    let said = case.decided().tellings;
+    assert!(matches!(&said[..], [Telling::Unverified { why, .. }] if why == "no key"), "{said:?}");
+    assert!(Case::of(Outcome::Exited(0), true, &[finding(Some(Verdict::Sound))]).decided().tellings.is_empty());
+}

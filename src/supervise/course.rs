@@ -355,6 +355,7 @@ mod tests {
     fn a_stopped_job_is_renewed_for_a_while_and_then_stopped_for_good() {
         let mut course = course();
         course.halted(Some(at(1.0)));
+        assert!(course.is_halted());
         for second in (5..30).step_by(5) {
             let now = at(f64::from(second));
             assert_eq!(course.act(now), Act::Beat);
@@ -362,6 +363,7 @@ mod tests {
         }
         assert_eq!(course.act(at(31.0)), Act::Stop(Cause::StoppedJob));
         course.halted(None);
+        assert!(!course.is_halted());
         assert_eq!(course.act(at(31.0)), Act::Beat, "resumed in time, it goes on");
     }
 
@@ -420,6 +422,36 @@ mod tests {
         assert_eq!(halted.act(at(62.0)), Act::Beat, "a stopped job does not get on");
         halted.halted(None);
         assert_eq!(halted.act(at(62.0)), Act::GiveBack);
+    }
+
+    #[test]
+    fn nobody_is_told_again_at_the_moment_when_the_lease_has_ended() {
+        for (told_at, again) in [(79.0, Some(at(84.0))), (80.0, None), (81.0, None)] {
+            let mut course = giving();
+            course.given_back(false, at(told_at));
+            assert_eq!(course.wake_at(), again, "renewed at 55 s for 30 s, told at {told_at}");
+        }
+    }
+
+    #[test]
+    fn a_renew_may_take_a_heartbeat_but_not_past_the_deadline_and_never_no_time_at_all() {
+        let course = course();
+        for (now, patience) in [(0.0, 5.0), (14.0, 5.0), (15.0, 5.0), (17.0, 3.0), (19.99, 0.05), (25.0, 0.05)] {
+            assert_eq!(course.patience(at(now)), Duration::from_secs_f64(patience), "at {now}");
+        }
+        assert_eq!(course.patience_while_nothing_runs(), 5 * SECOND);
+        let short = Watch { times: Times::new(Some(6 * SECOND), None, None, None).expect("fits"), ..watch(None) };
+        assert_eq!(Course::new(short, at(0.0), 6 * SECOND).patience_while_nothing_runs(), 2 * SECOND);
+    }
+
+    #[test]
+    fn a_renew_that_failed_is_tried_again_after_a_quarter_of_a_heartbeat_and_at_most_a_second() {
+        for (ttl, again) in [(30, 11.0), (6, 10.25)] {
+            let times = Times::new(Some(ttl * SECOND), None, None, None).expect("fits");
+            let mut course = Course::new(Watch { times, ..watch(None) }, at(0.0), ttl * SECOND);
+            assert_eq!(course.beaten(Beat::Unknown, at(9.9), at(10.0)), Act::Wait);
+            assert_eq!(course.next_beat, at(again), "TTL {ttl} s");
+        }
     }
 
     #[test]

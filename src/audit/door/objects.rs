@@ -80,3 +80,29 @@ fn header(line: &[u8]) -> Option<(String, u64)> {
     let (object, kind, size) = (facts.next()?, facts.next()?, facts.next()?);
     (kind == "blob" && facts.next().is_none()).then_some((object.to_owned(), size.parse().ok()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::header;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_first_line_of_an_object_is_read_as_git_writes_it(object in "[0-9a-f]{40}", size in any::<u64>()) {
+            let told = |kind: &str| format!("{object} {kind} {size}\n").into_bytes();
+            prop_assert_eq!(header(&told("blob")), Some((object.clone(), size)));
+            for other in ["tree", "commit", "missing"] {
+                prop_assert_eq!(header(&told(other)), None);
+            }
+            prop_assert_eq!(header(format!("{object} missing\n").as_bytes()), None);
+        }
+
+        #[test]
+        fn any_first_line_is_read_or_is_none(line in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let _read = header(&line);
+        }
+    }
+}

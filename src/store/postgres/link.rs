@@ -14,6 +14,7 @@ use tokio_postgres::{Client, Config};
 use crate::store::StoreError;
 
 use super::call::Call;
+use super::column::text_of;
 use super::connector::Connector;
 use super::fault::Fault;
 
@@ -59,9 +60,7 @@ impl Link {
         self.run(limit, async |client: &mut Client| {
             let values: Vec<(&(dyn ToSql + Sync), Type)> =
                 call.values().map(|value| (value as &(dyn ToSql + Sync), Type::TEXT)).collect();
-            let rows = client.query_typed(sql, &values).await?;
-            let text: Option<&str> = rows.first().map(|row| row.try_get(0)).transpose()?;
-            text.map(str::to_owned).ok_or(Fault::Odd("an answer without a row"))
+            text_of(&client.query_typed(sql, &values).await?)
         })
     }
 

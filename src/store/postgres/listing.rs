@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
+use super::column::column;
 use super::fault::Fault;
 use super::setup::Difference;
 
@@ -18,7 +19,7 @@ const KNOWN: &str = include_str!("schema/listing.txt");
 /// What a server says of a schema, in byte order.
 pub(super) async fn of_server(client: &Client, schema: &str) -> Result<BTreeSet<String>, Fault> {
     let rows = client.query_typed(ASKS, &[(&schema, Type::NAME)]).await?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    rows.iter().map(|row| column(row, 0)).collect()
 }
 
 /// What differs.

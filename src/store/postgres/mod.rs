@@ -13,6 +13,7 @@
 //! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
 //! | `call`, `words` | a function's arguments, from our words |
+//! | `column` | a column of an answer, as what it must be |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
 //! | `fault` | what goes wrong, and its name |
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ pub mod address;
 mod answer;
 mod board;
 mod call;
+mod column;
 mod connector;
 mod fault;
 mod link;

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tokio_postgres::Client;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
 
 use crate::store::{Initialised, StoreError};
 
 use super::PostgresStore;
+use super::column::column;
 use super::fault::Fault;
 use super::listing;
 use super::schema::{KNOWN, Schema};
@@ -133,12 +134,12 @@ async fn differences(client: &Client, schema: &Schema) -> Result<Vec<Difference>
             &[(&name, Type::TEXT)],
         )
         .await?;
-    if !found.first().is_some_and(|row| row.get::<_, bool>(0)) {
+    if !is_so(&found)? {
         return Ok(vec![Difference::Absent]);
     }
     let functions = client.query_typed(FUNCTIONS, &[(&name, Type::TEXT)]).await?;
-    let there: BTreeMap<String, (String, bool, bool)> =
-        functions.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
+    let of_row = |row| Ok((column(row, 0)?, (column(row, 1)?, column(row, 2)?, column(row, 3)?)));
+    let there: BTreeMap<String, (String, bool, bool)> = functions.iter().map(of_row).collect::<Result<_, Fault>>()?;
     let mut differences = Vec::new();
     if let Some(version) = version(client, &name).await? {
         if version > schema.version() {
@@ -174,11 +175,16 @@ async fn version(client: &Client, schema: &str) -> Result<Option<i64>, Fault> {
     let readable = client
         .query_typed("select has_table_privilege(format('%I.meta', $1), 'select')", &[(&schema, Type::TEXT)])
         .await?;
-    if !readable.first().is_some_and(|row| row.get::<_, bool>(0)) {
+    if !is_so(&readable)? {
         return Ok(None);
     }
     let sql = format!("select value from \"{schema}\".meta where key = 'version'");
     let rows = client.query_typed(&sql, &[]).await?;
-    let version = rows.first().and_then(|row| row.get::<_, &str>(0).parse().ok());
+    let version = rows.first().map(|row| column::<&str>(row, 0)).transpose()?.and_then(|text| text.parse().ok());
     version.map(Some).ok_or(Fault::Odd("the schema does not say its version"))
+}
+
+/// The answer to a question with a yes or a no.
+fn is_so(rows: &[Row]) -> Result<bool, Fault> {
+    rows.first().map_or(Ok(false), |row| column(row, 0))
 }

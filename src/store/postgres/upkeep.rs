@@ -15,6 +15,7 @@ use crate::store::{StoreError, door};
 
 use super::PostgresStore;
 use super::call::Call;
+use super::column::{column, text_of};
 use super::fault::Fault;
 use super::setup::Difference;
 
@@ -50,9 +51,7 @@ async fn one(
     client.batch_execute(lends).await?;
     let values: Vec<(&(dyn ToSql + Sync), Type)> =
         values.iter().map(|(value, _)| (value as &(dyn ToSql + Sync), Type::TEXT)).collect();
-    let rows = client.query_typed(sql, &values).await?;
-    let text: Option<&str> = rows.first().map(|row| row.try_get(0)).transpose()?;
-    let text = text.map(str::to_owned).ok_or(Fault::Odd("an answer without a row"))?;
+    let text = text_of(&client.query_typed(sql, &values).await?)?;
     client.batch_execute(returns).await?;
     Ok(text)
 }
@@ -96,12 +95,13 @@ impl Upkeep for PostgresStore {
     }
 
     fn faults(&mut self, limit: Duration) -> Result<Vec<String>, StoreError> {
-        let mut faults: Vec<String> = self.check(limit)?.iter().map(Difference::to_string).collect();
+        let told = |it: &Difference| door::printable(&it.to_string());
+        let mut faults: Vec<String> = self.check(limit)?.iter().map(told).collect();
         let name = self.schema.to_string();
         let rights = self.link.run(limit, async |client: &mut Client| {
             let rows = client.query_typed(RIGHTS, &[(&name, Type::TEXT)]).await?;
-            let told = |row: &tokio_postgres::Row| (0..4).filter_map(|at| row.get::<_, Option<String>>(at)).collect();
-            Ok(rows.first().map(told).unwrap_or_else(Vec::<String>::new))
+            let Some(row) = rows.first() else { return Ok(Vec::new()) };
+            (0..4).filter_map(|at| column::<Option<String>>(row, at).transpose()).collect()
         })?;
         faults.extend(rights.iter().map(|it| door::shown(it)));
         match self.about(limit) {
@@ -124,22 +124,23 @@ impl Upkeep for PostgresStore {
 
     fn condition(&mut self, limit: Duration) -> Result<Option<Condition>, StoreError> {
         let name = self.schema.to_string();
-        let row = self.link.run(limit, async |client: &mut Client| {
+        let condition = self.link.run(limit, async |client: &mut Client| {
             let rows = client.query_typed(CONDITION, &[(&name, Type::TEXT)]).await?;
-            rows.into_iter().next().ok_or(Fault::Odd("an answer without a row"))
+            let row = rows.first().ok_or(Fault::Odd("an answer without a row"))?;
+            Ok(Condition {
+                role: door::shown(column(row, 0)?),
+                superuser: column(row, 1)?,
+                owner: column(row, 2)?,
+                wall_ms: column(row, 3)?,
+                encrypted: column(row, 4)?,
+                synchronous_commit: door::shown(column(row, 5)?),
+                fsync: column(row, 6)?,
+                standbys: column(row, 7)?,
+                confirmed: column(row, 8)?,
+                writes: column::<Option<&str>>(row, 9)?.map(door::shown),
+            })
         })?;
-        Ok(Some(Condition {
-            role: door::shown(row.get(0)),
-            superuser: row.get(1),
-            owner: row.get(2),
-            wall_ms: row.get(3),
-            encrypted: row.get(4),
-            synchronous_commit: door::shown(row.get(5)),
-            fsync: row.get(6),
-            standbys: row.get(7),
-            confirmed: row.get(8),
-            writes: row.get::<_, Option<&str>>(9).map(door::shown),
-        }))
+        Ok(Some(condition))
     }
 
     fn prune(&mut self, what: &Prune, limit: Duration) -> Result<Pruned, StoreError> {
@@ -159,7 +160,10 @@ impl Upkeep for PostgresStore {
             living: Vec<Living>,
         }
         let answer: Answer = self.as_owner("leave_for", &[(place, "text"), (store_id, "text")], limit)?;
-        let shown = |it: Living| Living { holder: door::shown(&it.holder), ..it };
+        let shown = |Living { name, scope, holder, state }| {
+            let [name, scope, holder, state] = [name, scope, holder, state].map(|text| door::shown(&text));
+            Living { name, scope, holder, state }
+        };
         Ok(answer.living.into_iter().map(shown).collect())
     }
 
