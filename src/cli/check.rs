@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::exit::{self, Exit};
 use crate::report::{self, reconcile};
 use crate::run::{self, Context};
-use crate::store::{Holding, LeaseState, LeaseView, Renewal};
+use crate::store::{Ended, HistoryFilter, Holding, LeaseState, LeaseView, Renewal, last_of};
 use crate::terms::{FencingToken, Issue, Resource, ResourceName, SessionId};
 
 use super::RunOptions;
@@ -36,6 +36,11 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
         for lease in live.iter().filter(|lease| asked.has(lease, session)) {
             for issue in lease.issues() {
                 issues.extend(Some(issue.clone()).filter(|issue| !issues.contains(issue)));
+            }
+        }
+        if verb.comment {
+            for issue in asked.lost(world, &live)? {
+                issues.extend(Some(issue).filter(|issue| !issues.contains(issue)));
             }
         }
         // What is not ours at all needs no question.
@@ -67,6 +72,9 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
     exit
 }
 
+/// So many ended leases of a resource are looked at for what this session had.
+const LOOK_BACK: u32 = 200;
+
 /// What was asked about.
 struct Asked {
     resources: Vec<Resource>,
@@ -95,6 +103,23 @@ impl Asked {
     fn holds(&self, lease: &LeaseView, session: SessionId) -> bool {
         let firm = matches!(lease.state, LeaseState::Held | LeaseState::Kept) && !lease.is_free_to_take();
         firm && self.token.is_none_or(|token| token == lease.token) && self.has(lease, session)
+    }
+
+    /// The issues of what the session had, and somebody has taken.
+    fn lost(&self, world: &mut World<'_>, live: &[LeaseView]) -> Result<Vec<Issue>, Exit> {
+        let session = world.session.id;
+        let mut issues = Vec::new();
+        let is_had = |resource: &Resource| live.iter().any(|it| it.resource == *resource && self.has(it, session));
+        for resource in self.resources.iter().filter(|resource| !is_had(resource)) {
+            let name = Some(resource.name.to_string());
+            let filter = HistoryFilter { name, limit: Some(LOOK_BACK), ..HistoryFilter::default() };
+            let past = world.store.history(&filter, CALL).map_err(|error| world.down(&error))?;
+            let last = last_of(&past, resource, session);
+            // Who has given it back was not about to write.
+            let was_taken = last.first().is_some_and(|it| matches!(it.ended_as, Ended::Expired | Ended::Stolen));
+            issues.extend(last.iter().filter(|_| was_taken).filter_map(|row| row.issue()));
+        }
+        Ok(issues)
     }
 
     /// Refuses unless every resource has a lease that is `good`.

@@ -12,13 +12,14 @@ use crate::store::{
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::{FencingToken, Resource};
 
+use super::consumers::{self, Left};
 use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
 use super::successor::Successor;
 use super::words::Words;
-use super::{account, base, consumers, on_lost, stale, tell};
+use super::{account, base, on_lost, stale, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
 /// connected to anew after a long command.
@@ -177,7 +178,7 @@ fn taken_by(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store) -> Op
 const LAST: u32 = 20;
 
 /// A rotation is completed when everybody who has the secret has learnt of its new value, or when somebody says that it is.
-/// Where nobody can tell (the store is down) the rotation ends like any lease.
+/// Where nobody can tell it is not completed.
 pub(super) fn reached(
     job: &Job<'_>,
     outcome: Outcome,
@@ -190,13 +191,13 @@ pub(super) fn reached(
     }
     let limit = settle_within(store);
     for rotation in job.plan.resources.iter().filter(|resource| resource.name.is_rotation()) {
-        let left =
-            consumers::left(job.context, store, rotation, job.owner.session, receipts, limit).unwrap_or_default();
-        if left.files.is_empty() || left.goes_on {
+        let left = consumers::left(job.context, store, rotation, job.owner.session, receipts, limit);
+        let left = left.unwrap_or_else(|error| Left { unseen: Some(error.to_string()), ..Left::default() });
+        if left.is_nothing() || left.goes_on {
             continue;
         }
         decision = match job.options.consumers_ok {
-            true => decision.noting(format!("not written: {}", left.listed())),
+            true => decision.noting(left.noted()),
             false => decision.held_back(rotation, left.shown(), job.options.times.ttl),
         };
     }
