@@ -58,6 +58,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             live = asked.live(world)?;
         }
         asked.refuse_but(world, &live, Asked::holds)?;
+        tell_deserted(world, &live);
         let tokens: Vec<_> = live
             .iter()
             .map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0}))
@@ -133,6 +134,18 @@ impl Asked {
         let is_good = |resource: &Resource| live.iter().any(|it| it.resource == *resource && good(self, it, session));
         let missing: Vec<Resource> = self.resources.iter().filter(|it| !is_good(it)).cloned().collect();
         if missing.is_empty() { Ok(()) } else { Err(not_ours_under(world, &missing, self.token)) }
+    }
+}
+
+/// What is ours still ends by itself where the process that kept it alive is gone.
+fn tell_deserted(world: &World<'_>, live: &[LeaseView]) {
+    let keepers = world.keepers();
+    for lease in live.iter().filter(|it| it.session == world.session.id && it.explicit && keepers.was_deserted(it)) {
+        let lasts = lease.expires_in.map_or_else(String::new, |left| format!(" in {}", report::rough_span(left)));
+        report::say(&format!(
+            "locked: nobody keeps {} alive any more, whose keeper was killed: it ends{lasts}; locked acquire {} --keep-alive keeps it again",
+            lease.resource, lease.resource.name
+        ));
     }
 }
 

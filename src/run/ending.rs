@@ -7,7 +7,7 @@ use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
 use crate::settle::Decision;
 use crate::store::{
-    Distance, Ended as As, Granted, HistoryFilter, Receipt, Release, Renewal, Settlement, Store, StoreError,
+    Distance, Ended as As, Granted, HistoryFilter, LeaseState, Receipt, Release, Renewal, Settlement, Store, StoreError,
 };
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::{FencingToken, Resource};
@@ -119,7 +119,8 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
     }
     tell::tell(job, outcome, &decision, (now.as_deref(), taken.as_deref()), &words.issues);
     if job.context.voice == Voice::Verbose {
-        report::say(&report::settled(&decision, &job.plan.resources, proofs));
+        let back = if settled.is_ok() { back(job, store) } else { Vec::new() };
+        report::say(&report::settled(&decision, &job.plan.resources, &back, proofs));
     }
     let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);
@@ -151,6 +152,13 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
         on_lost::run(job, cause);
     }
     ended
+}
+
+/// What its session holds by its own word again, if the store can say.
+fn back(job: &Job<'_>, store: &mut dyn Store) -> Vec<Resource> {
+    let live = store.leases(Some(&job.plan.resources), settle_within(store)).unwrap_or_default();
+    let ours = live.into_iter().filter(|it| it.session == job.owner.session && it.explicit);
+    ours.filter(|it| it.state == LeaseState::Held).map(|it| it.resource).collect()
 }
 
 /// Who has what was ours, if the store can say.

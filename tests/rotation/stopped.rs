@@ -118,6 +118,36 @@ fn everything_that_was_stopped_goes_on_under_an_open_issue_alone() {
     }
 }
 
+/// The signals that wait for it.
+fn waiting(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let line = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).expect("a mask")
+}
+
+/// Who is continued last must not continue what the keeper has frozen meanwhile.
+#[test]
+fn nothing_goes_on_while_it_is_asked() {
+    for stage in Stage::both("while_it_is_asked") {
+        let (held, tree) = writing(&stage, &["--issue", ISSUE]);
+        let [wrapper, keeper, program, writer] = tree;
+        tree.iter().for_each(|&pid| freeze(pid));
+        stage.gh_waits();
+        [program, writer, keeper].into_iter().for_each(thaw);
+        until("it is asked", || (stage.asked().len() > 1).then_some(()));
+        until("it stands still", || (is_halted(program) && is_halted(writer)).then_some(()));
+        thaw(wrapper);
+        // It hands on what comes, and so has seen that it was continued.
+        for sent in [Signal::USR1, Signal::USR2] {
+            signal(wrapper, sent);
+            until("it is handed on", || (waiting(program) & (1 << (sent.as_raw() - 1)) != 0).then_some(()));
+        }
+        assert!(is_halted(program) && is_halted(writer));
+        stage.answer("CLOSED");
+        was_ended(&stage, held, "asked");
+    }
+}
+
 #[test]
 fn everything_that_was_stopped_goes_on_where_the_issue_is_open_still() {
     for stage in Stage::both("all_go_on") {

@@ -49,6 +49,8 @@ pub(super) struct Found {
 pub(super) struct Finds {
     pub(super) files: Vec<Found>,
     pub(super) unseen: Option<String>,
+    /// From where people look.
+    cwd: PathBuf,
 }
 
 impl Finds {
@@ -56,17 +58,21 @@ impl Finds {
         self.unseen.get_or_insert(why);
     }
 
+    fn shown(&self, path: &Path) -> String {
+        quoted(path.strip_prefix(&self.cwd).unwrap_or(path))
+    }
+
     fn take(&mut self, path: PathBuf, content: Vec<u8>, secret: &str) {
         match has_key(&content, secret) {
             Some(true) => self.files.push(Found { path, content }),
             Some(false) => {}
-            None => self.not_seen(format!("{} cannot be read as SOPS", quoted(&path))),
+            None => self.not_seen(format!("{} cannot be read as SOPS", self.shown(&path))),
         }
     }
 }
 
 pub(super) fn of(context: &Context, secret: &Secret) -> Finds {
-    let mut finds = Finds::default();
+    let mut finds = Finds { cwd: context.invocation.cwd.clone(), ..Finds::default() };
     let repository = match Repository::around(&context.invocation.cwd) {
         Ok(Some(repository)) => repository,
         Ok(None) => return finds,
@@ -94,7 +100,7 @@ pub(super) fn of(context: &Context, secret: &Secret) -> Finds {
                 continue;
             }
             Read::Unseen(why) => {
-                finds.not_seen(format!("{}: {why}", quoted(&path)));
+                finds.not_seen(format!("{}: {why}", finds.shown(&path)));
                 continue;
             }
         };
@@ -127,7 +133,7 @@ fn staged(context: &Context, repository: &Repository, missing: &HashSet<PathBuf>
         let content = staged.and_then(|it| it.map_or(Ok(None), |(blob, _)| repository.content_of(&blob, &env)));
         match content {
             Ok(Some(content)) => finds.take(path, content, secret),
-            _ => finds.not_seen(format!("{} is not in the work tree", quoted(&path))),
+            _ => finds.not_seen(format!("{} is not in the work tree", finds.shown(&path))),
         }
     }
 }
