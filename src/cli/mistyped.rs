@@ -2,6 +2,7 @@
 //! terminal, or reorders and hides its neighbours, is spelled out.
 #![forbid(unsafe_code)]
 
+use clap::builder::StyledStr;
 use clap::error::ContextValue;
 
 use crate::terms::shows;
@@ -19,8 +20,20 @@ fn spelled(value: &ContextValue) -> Option<ContextValue> {
     match value {
         ContextValue::String(text) => Some(ContextValue::String(letters(text))),
         ContextValue::Strings(texts) => Some(ContextValue::Strings(texts.iter().map(|text| letters(text)).collect())),
+        ContextValue::StyledStr(text) if !is_clean(text) => Some(ContextValue::StyledStr(plain(text))),
+        ContextValue::StyledStrs(texts) if !texts.iter().all(is_clean) => {
+            Some(ContextValue::StyledStrs(texts.iter().map(plain).collect()))
+        }
         _ => None,
     }
+}
+
+fn is_clean(text: &StyledStr) -> bool {
+    text.to_string().chars().all(shows)
+}
+
+fn plain(text: &StyledStr) -> StyledStr {
+    letters(&text.to_string()).into()
 }
 
 fn letters(text: &str) -> String {

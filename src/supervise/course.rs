@@ -69,8 +69,8 @@ pub(super) struct Course {
 /// What is known of pauses of everything, ourselves included, which no event tells of.
 #[derive(Debug, Clone, Copy)]
 struct Pauses {
-    /// When we began to wait.
-    waits: Moment,
+    /// When we were last seen to go on.
+    seen: Moment,
     /// A renew took longer than it may; it was not answered since.
     in_a_renew: bool,
     /// There was one, and nobody has looked since whether the command may go on.
@@ -89,20 +89,21 @@ impl Course {
 
     /// After whatever pause the command must not just go on: it may be old news by then that it may.
     pub(super) fn asks_again(&mut self, now: Moment) {
-        self.pauses = Some(Pauses { waits: now, in_a_renew: false, unseen: false });
+        self.pauses = Some(Pauses { seen: now, in_a_renew: false, unseen: false });
     }
 
-    /// We wait from now on.
-    pub(super) fn waits(&mut self, now: Moment) {
+    /// We go on: to be told whenever we are about to wait, and have waited.
+    pub(super) fn goes_by(&mut self, now: Moment) {
         if let Some(pauses) = &mut self.pauses {
-            pauses.waits = now;
+            pauses.unseen |= now >= pauses.seen.after(STOOD_STILL);
+            pauses.seen = now;
         }
     }
 
-    /// We go on.
-    pub(super) fn woke(&mut self, now: Moment) {
-        if let Some(pauses) = &mut self.pauses {
-            pauses.unseen |= now >= pauses.waits.after(STOOD_STILL);
+    /// It was asked whether the command may go on, and it may; that took until now.
+    pub(super) fn may_go_on(&mut self, now: Moment) {
+        if self.pauses.is_some() {
+            self.asks_again(now);
         }
     }
 
@@ -176,7 +177,7 @@ impl Course {
             _ if self.hold.is_over() => None,
             Phase::Running => {
                 let give_back_at = self.give_back_at.filter(|_| self.halted.is_none());
-                let look_at = self.pauses.map(|pauses| pauses.waits.after(LOOKS));
+                let look_at = self.pauses.map(|pauses| pauses.seen.after(LOOKS));
                 let own = [Some(self.next_beat), Some(self.stop_at), self.halt_ends()];
                 own.into_iter().chain([give_back_at, look_at]).flatten().min()
             }
@@ -215,7 +216,9 @@ impl Course {
     /// What a renew came to that was sent at `sent` and answered at `now`.
     pub(super) fn beaten(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
         let is_late = now >= sent.after(self.patience(sent)).after(STOOD_STILL);
+        self.goes_by(sent);
         if let Some(pauses) = &mut self.pauses {
+            pauses.seen = now;
             pauses.in_a_renew |= is_late;
             // Where the store is out of reach the deadline decides, and nobody else is asked.
             pauses.unseen |= pauses.in_a_renew && matches!(beat, Beat::Renewed(_));
@@ -397,26 +400,31 @@ mod tests {
         let mut course = asking();
         for second in 0..50 {
             let now = at(f64::from(second));
-            course.waits(now);
+            course.goes_by(now);
             assert_eq!(course.wake_at(), Some(now.after(SECOND)), "a look a second");
             // Late by a busy machine's doing.
-            course.woke(now.after(2 * SECOND));
+            course.goes_by(now.after(2 * SECOND));
             assert_eq!(course.act(now.after(2 * SECOND)), Act::Wait);
         }
-        course.waits(at(50.0));
-        course.woke(at(53.0));
+        course.goes_by(at(50.0));
+        course.goes_by(at(53.0));
         assert_eq!(course.act(at(53.0)), Act::FreezeAndBeat);
-        course.waits(at(53.0));
-        course.woke(at(53.1));
+        course.goes_by(at(53.0));
+        course.goes_by(at(53.1));
         assert_eq!(course.act(at(53.1)), Act::FreezeAndBeat, "until somebody has looked");
         assert_eq!(course.beaten_while_nothing_runs(Beat::Renewed(1800 * SECOND), at(53.1), at(60.0)), Act::Wait);
-        course.waits(at(60.0));
+        course.goes_by(at(60.0));
         assert_eq!((course.wake_at(), course.act(at(60.0))), (Some(at(61.0)), Act::Wait));
     }
 
     #[test]
     fn a_pause_in_the_middle_of_a_renew_is_seen_when_the_store_answers() {
         let lasts = Beat::Renewed(1800 * SECOND);
+        let asking = || {
+            let mut course = asking();
+            course.asks_again(at(59.0));
+            course
+        };
         let mut slow = asking();
         assert_eq!(slow.beaten(lasts, at(60.0), at(119.0)), Act::Wait);
         assert_eq!(slow.act(at(119.0)), Act::Wait, "a heartbeat is what it may take");
@@ -431,10 +439,22 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_between_two_renews_is_seen_and_one_while_it_is_asked_is_none() {
+        let mut course = asking();
+        course.goes_by(at(56.0));
+        assert_eq!(course.beaten_while_nothing_runs(Beat::Renewed(1800 * SECOND), at(56.0), at(56.1)), Act::Wait);
+        course.may_go_on(at(66.0));
+        course.goes_by(at(66.1));
+        assert_eq!(course.act(at(66.1)), Act::Wait, "that was gh's time");
+        assert_eq!(course.beaten(Beat::Renewed(1800 * SECOND), at(70.0), at(70.1)), Act::Wait);
+        assert_eq!(course.act(at(70.1)), Act::FreezeAndBeat, "before the renew was sent");
+    }
+
+    #[test]
     fn what_stands_still_is_asked_about_when_it_goes_on() {
         let mut course = asking();
         course.halted(Some(at(1.0)));
-        course.woke(at(9.0));
+        course.goes_by(at(9.0));
         assert_eq!(course.act(at(9.0)), Act::Wait, "it would run while it is asked");
         course.halted(None);
         assert_eq!((course.goes_on(), course.act(at(9.0))), (Act::FreezeAndBeat, Act::FreezeAndBeat));
@@ -442,7 +462,7 @@ mod tests {
         assert_eq!((course.goes_on(), course.act(at(9.0))), (Act::Wait, Act::Wait), "nothing goes on");
         let mut loose = asking();
         loose.given_back(true, at(1.0));
-        loose.woke(at(9.0));
+        loose.goes_by(at(9.0));
         assert_eq!((loose.goes_on(), loose.act(at(9.0))), (Act::Wait, Act::Wait), "there is no lease to lose");
         assert_eq!((loose.wake_at(), course.goes_on()), (None, Act::Wait));
     }
@@ -450,9 +470,9 @@ mod tests {
     #[test]
     fn what_has_nothing_to_ask_about_is_woken_by_no_look_and_no_pause() {
         let mut course = course();
-        course.waits(at(0.0));
+        course.goes_by(at(0.0));
         assert_eq!(course.wake_at(), Some(at(5.0)), "the heartbeat");
-        course.woke(at(15.0));
+        course.goes_by(at(15.0));
         assert_eq!((course.act(at(15.0)), course.goes_on()), (Act::Beat, Act::Wait));
     }
 

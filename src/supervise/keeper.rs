@@ -66,10 +66,10 @@ impl<D: Duty> Keeper<'_, D> {
     /// Until the wrapper has settled, or we have.
     pub(super) fn work(mut self) -> io::Result<()> {
         loop {
-            self.course.waits(self.clock.now());
+            self.course.goes_by(self.clock.now());
             self.timer.set(self.wake_at())?;
             let ready = unix::wait_readable(&[self.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()], None)?;
-            self.course.woke(self.clock.now());
+            self.course.goes_by(self.clock.now());
             if ready[2] {
                 self.timer.clear();
             }
@@ -304,6 +304,7 @@ impl<D: Duty> Keeper<'_, D> {
             act = self.duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
         }
         if act == Act::Wait {
+            self.course.may_go_on(self.clock.now());
             self.thaw(&frozen);
             self.answer()?;
         }

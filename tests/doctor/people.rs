@@ -112,7 +112,9 @@ fn a_session_whose_command_ran_in_the_background_is_one() {
     let value = Uuid::new_v4().to_string();
     let locked = env!("CARGO_BIN_EXE_locked");
     ends(bed.stage.world.command(locked).args(["-q", "-r", "server:a", "true"]).env("LOCKED_SESSION", &value), 0);
-    let away = format!("(setsid '{locked}' -q -r server:b sh -c 'until [ -e gone ]; do :; done; echo > done' &)");
+    let away = format!(
+        "(setsid '{locked}' -q -r server:b sh -c 'until [ -e gone ]; do :; done; echo > done' < /dev/null > /dev/null 2>&1 &)"
+    );
     ends(bed.stage.world.command("sh").args(["-c", &away]).env("LOCKED_SESSION", &value), 0);
     fs::write(bed.work().join("gone"), "").expect("its shell has gone");
     until("it has ended", || bed.work().join("done").exists().then_some(()));

@@ -6,7 +6,7 @@ use super::stage::{ISSUE, ROTATION, Stage, ends, says, silent, text};
 #[test]
 fn who_acquires_again_without_a_word_is_called_as_before() {
     for stage in Stage::both("acquires_again") {
-        let acquire = |words: &[&str]| silent(stage.locked(1).args(["acquire", ROTATION]).args(words));
+        let acquire = |words: &[&str]| drop(ends(stage.locked(1).args(["acquire", ROTATION]).args(words), 0));
         let called = || stage.status()[0]["operation"].as_str().expect("text").to_owned();
         acquire(&["--operation", "rotate it", "--issue", ISSUE]);
         acquire(&["--ttl", "10m"]);
@@ -20,7 +20,7 @@ fn who_acquires_again_without_a_word_is_called_as_before() {
         assert!(duties.contains("finish: rotate it again for acme/infra#7"), "{duties}");
         // What is held along with it now was not acquired for that.
         acquire(&["--operation", "rotate it", "--issue", ISSUE]);
-        silent(stage.locked(1).args(["acquire", ROTATION, "server:a"]));
+        ends(stage.locked(1).args(["acquire", ROTATION, "server:a"]), 0);
         assert!(stage.status().iter().all(|lease| lease["operation"] == "locked acquire"), "{:?}", stage.status());
     }
 }
@@ -41,7 +41,7 @@ fn what_goes_back_to_its_session_is_not_said_to_be_kept() {
 /// A new value below a rotation is for everything that the rotations above it are for.
 #[test]
 fn every_issue_above_a_rotation_counts_for_what_is_below() {
-    for stage in Stage::both("every_issue") {
+    for stage in Stage::both("issues_above") {
         let locked = env!("CARGO_BIN_EXE_locked");
         let inmost = format!("'{locked}' --secret API_KEY touch ran");
         let inner = format!(
