@@ -24,7 +24,7 @@
 mod decision;
 mod parts;
 
-pub use self::decision::{Decision, Telling};
+pub use self::decision::{Decision, Telling, Unwritten, is_of_consumers};
 pub use crate::rules::HOLD_FOR;
 
 use std::time::Duration;

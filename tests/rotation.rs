@@ -9,3 +9,4 @@ pub(crate) mod stage;
 mod stopped;
 mod taken_over;
 mod verification;
+mod words;

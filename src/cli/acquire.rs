@@ -12,7 +12,7 @@ use crate::lease::{self, Asker, Obtained, Patience};
 use crate::report::{self, Waiting};
 use crate::run::{self, AskedTimes, Context};
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Renewal, Request, Settlement, StoreError};
-use crate::terms::{FencingToken, LeaseKey, Resource, show_duration};
+use crate::terms::{FencingToken, Issue, LeaseKey, Resource, show_duration};
 
 use super::RunOptions;
 use super::front::refuse;
@@ -27,13 +27,12 @@ use super::world::{CALL, World};
 pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -> Exit {
     keep_alive::with(context, options, verb, |world, standby| {
         world.session.for_explicit().map_err(|error| refuse(&report::no_session(&error), exit::USAGE))?;
-        let operation =
-            verb.operation.clone().or_else(|| options.operation.clone()).unwrap_or_else(|| "locked acquire".to_owned());
+        let named = verb.operation.clone().or_else(|| options.operation.clone());
         let issue = verb.issue.as_ref().or(options.issue.as_ref());
-        let operation = issue.map_or_else(|| operation.clone(), |issue| issue.beside(&operation));
         run::tell_ignored(context, &world.settings);
         let ttl = verb.ttl.or(options.ttl);
         let resources = rotation::with_declared(context, world.resources(&verb.resources)?)?;
+        let operation = said_anew(world, &resources, named, issue);
         if let Some(reason) = options.reason.as_deref().filter(|_| options.force)
             && let Err(error) = world.store.leases(Some(&resources), CALL)
             && run::force_answers(&error)
@@ -57,6 +56,30 @@ pub(super) fn acquire(context: &Context, options: &RunOptions, verb: &Acquire) -
         let exit = said(verb.json, &granted.tokens, &granted.adopted, lasts, keeper.as_ref());
         Ok(given_back_unsaid(world, &request.resources, &granted, exit))
     })
+}
+
+/// What the hold is called. Who acquires what the session holds already, and says no more, has said it before.
+fn said_anew(world: &mut World<'_>, resources: &[Resource], named: Option<String>, issue: Option<&Issue>) -> String {
+    let session = world.session.id;
+    let (mut operation, mut for_issue) = (named, issue.cloned());
+    if operation.is_none() || for_issue.is_none() {
+        // A store that cannot say it now refuses in a moment.
+        let mut live = world.store.leases(Some(resources), CALL).unwrap_or_default();
+        live.retain(|lease| lease.session == session && lease.explicit && lease.pid.is_none());
+        if live.len() == resources.len()
+            && let Some(first) = live.first()
+            && live.iter().all(|lease| lease.operation == first.operation && lease.issue == first.issue)
+        {
+            let before = match &first.issue {
+                Some(issue) => issue.without(&first.operation),
+                None => &first.operation,
+            };
+            operation.get_or_insert_with(|| before.to_owned());
+            for_issue = for_issue.or_else(|| first.issue.clone());
+        }
+    }
+    let operation = operation.unwrap_or_else(|| "locked acquire".to_owned());
+    for_issue.map_or_else(|| operation.clone(), |issue| issue.beside(&operation))
 }
 
 /// A hold between commands.

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::exit::{self, Exit};
 use crate::report::{self, reconcile};
 use crate::run::{self, Context};
-use crate::store::{Holding, LeaseState, LeaseView, Renewal};
+use crate::store::{Ended, HistoryFilter, Holding, LeaseState, LeaseView, Renewal, last_of};
 use crate::terms::{FencingToken, Issue, Resource, ResourceName, SessionId};
 
 use super::RunOptions;
@@ -38,6 +38,11 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
                 issues.extend(Some(issue.clone()).filter(|issue| !issues.contains(issue)));
             }
         }
+        if verb.comment {
+            for issue in asked.lost(world, &live)? {
+                issues.extend(Some(issue).filter(|issue| !issues.contains(issue)));
+            }
+        }
         // What is not ours at all needs no question.
         asked.refuse_but(world, &live, Asked::has)?;
         let wanted = names(&asked.resources).join(" ");
@@ -53,6 +58,7 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
             live = asked.live(world)?;
         }
         asked.refuse_but(world, &live, Asked::holds)?;
+        tell_deserted(world, &live);
         let tokens: Vec<_> = live
             .iter()
             .map(|lease| json!({"resource": lease.resource.name.as_str(), "token": lease.token.0}))
@@ -66,6 +72,9 @@ pub(super) fn check(context: &Context, options: &RunOptions, verb: &Check) -> Ex
     }
     exit
 }
+
+/// So many ended leases of a resource are looked at for what this session had.
+const LOOK_BACK: u32 = 200;
 
 /// What was asked about.
 struct Asked {
@@ -97,6 +106,23 @@ impl Asked {
         firm && self.token.is_none_or(|token| token == lease.token) && self.has(lease, session)
     }
 
+    /// The issues of what the session had, and somebody has taken.
+    fn lost(&self, world: &mut World<'_>, live: &[LeaseView]) -> Result<Vec<Issue>, Exit> {
+        let session = world.session.id;
+        let mut issues = Vec::new();
+        let is_had = |resource: &Resource| live.iter().any(|it| it.resource == *resource && self.has(it, session));
+        for resource in self.resources.iter().filter(|resource| !is_had(resource)) {
+            let name = Some(resource.name.to_string());
+            let filter = HistoryFilter { name, limit: Some(LOOK_BACK), ..HistoryFilter::default() };
+            let past = world.store.history(&filter, CALL).map_err(|error| world.down(&error))?;
+            let last = last_of(&past, resource, session);
+            // Who has given it back was not about to write.
+            let was_taken = last.first().is_some_and(|it| matches!(it.ended_as, Ended::Expired | Ended::Stolen));
+            issues.extend(last.iter().filter(|_| was_taken).filter_map(|row| row.issue()));
+        }
+        Ok(issues)
+    }
+
     /// Refuses unless every resource has a lease that is `good`.
     fn refuse_but(
         &self,
@@ -108,6 +134,18 @@ impl Asked {
         let is_good = |resource: &Resource| live.iter().any(|it| it.resource == *resource && good(self, it, session));
         let missing: Vec<Resource> = self.resources.iter().filter(|it| !is_good(it)).cloned().collect();
         if missing.is_empty() { Ok(()) } else { Err(not_ours_under(world, &missing, self.token)) }
+    }
+}
+
+/// What is ours still ends by itself where the process that kept it alive is gone.
+fn tell_deserted(world: &World<'_>, live: &[LeaseView]) {
+    let keepers = world.keepers();
+    for lease in live.iter().filter(|it| it.session == world.session.id && it.explicit && keepers.was_deserted(it)) {
+        let lasts = lease.expires_in.map_or_else(String::new, |left| format!(" in {}", report::rough_span(left)));
+        report::say(&format!(
+            "locked: nobody keeps {} alive any more, whose keeper was killed: it ends{lasts}; locked acquire {} --keep-alive keeps it again",
+            lease.resource, lease.resource.name
+        ));
     }
 }
 

@@ -104,7 +104,7 @@ fn program(mut context: Context, ours: &[OsString], words: &[OsString]) -> Exit 
             context.advisory = typed.advisory || set(&context, "LOCKED_ADVISORY");
             under_options(&context, Some(&typed), ours, words)
         }
-        Err(error) => misuse(&error),
+        Err(error) => misuse(error),
     }
 }
 
@@ -154,7 +154,7 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = |settings: &Settings| {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
-        parse(definition, &ours).map_err(|error| misuse(&error)).and_then(|whole| checked(context, &whole, settings))
+        parse(definition, &ours).map_err(|error| misuse(error)).and_then(|whole| checked(context, &whole, settings))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
         return super::explain::explain(context, &resources, &options, words, false);
@@ -187,7 +187,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     });
     let (mut line, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return misuse(&error),
+        Err(error) => return misuse(error),
     };
     line.options.session = line.verb.session().or(line.options.session);
     speak(&mut context, line.options.voice());
@@ -245,10 +245,10 @@ pub(super) fn refuse(refusal: &report::Refusal, status: i32) -> Exit {
 }
 
 /// clap's own words for help and version; a mistake is ours to refuse with our own status.
-fn misuse(error: &clap::Error) -> Exit {
+fn misuse(error: clap::Error) -> Exit {
     if !error.use_stderr() {
         return super::out::told(error.print()).map_or_else(|exit| exit, |()| Exit::OK);
     }
-    let _nobody_may_listen = error.print();
+    let _nobody_may_listen = super::mistyped::shown(error).print();
     Exit::Code(exit::USAGE)
 }

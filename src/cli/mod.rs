@@ -25,6 +25,7 @@ mod hooks;
 mod init;
 mod keep_alive;
 mod ledger;
+mod mistyped;
 mod options;
 mod out;
 mod overruled;

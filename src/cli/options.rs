@@ -27,7 +27,8 @@ pub struct RunOptions {
     #[arg(short, long = "resource", value_name = "KIND:NAME", value_parser = resource())]
     pub resource: Vec<ResourceName>,
 
-    /// Hold the rotation of this secret too, as rotation:NAME (repeatable)
+    /// Hold the rotation of this secret too, as rotation:NAME (repeatable). The variable goes with what is locked anyway:
+    /// alone it locks nothing, so that no read waits for it
     #[arg(long, value_name = "NAME", env = "LOCKED_SECRET")]
     pub secret: Vec<OsString>,
 

@@ -64,12 +64,11 @@ pub(super) fn completes(
     for rotation in resources.iter().filter(|resource| resource.name.is_rotation()) {
         let left = run::consumers_left(world.context, world.store.as_mut(), rotation, session, &[], CALL)
             .map_err(|error| world.down(&error))?;
-        tell_unseen(rotation, &left);
-        if left.files.is_empty() {
+        if left.is_nothing() {
             continue;
         }
         if accepted {
-            notes.push(format!("not written: {}", left.listed()));
+            notes.push(left.noted());
             continue;
         }
         if verb.json {
@@ -85,17 +84,16 @@ pub(super) fn completes(
 pub(super) fn not_completed(world: &World<'_>, rotation: &Resource, left: &run::Left) -> Exit {
     let retry = "yes, when they are written; with --consumers-ok when they need no new value";
     let shown = left.shown();
-    let first = left.files.first().zip(shown.first());
-    let next = first.map(|(file, shown)| format!("locked sops edit{} {shown}", rules::types(file)));
-    let refusal = report::consumers_left(rotation.name.as_str(), &shown, retry, next.unwrap_or_default());
+    let next = match left.files.first().zip(shown.files.first()) {
+        // The index alone has it.
+        Some((file, shown)) if !world.context.invocation.cwd.join(file).exists() => {
+            format!("git checkout --ignore-skip-worktree-bits -- {shown}")
+        }
+        Some((file, shown)) => format!("locked sops edit{} {shown}", rules::types(file)),
+        None => format!("locked release {} --consumers-ok", rotation.name),
+    };
+    let refusal = report::consumers_left(rotation.name.as_str(), &shown, retry, next);
     world.refuse(refusal, exit::USAGE)
-}
-
-/// Says why not every file could be looked at.
-pub(super) fn tell_unseen(rotation: &Resource, left: &run::Left) {
-    if let Some(unseen) = &left.unseen {
-        report::say(&format!("locked: not every file was looked at for the key of {rotation}: {unseen}"));
-    }
 }
 
 /// What an issue has against going on; none when it is open.

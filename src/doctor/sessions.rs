@@ -82,7 +82,8 @@ fn recorded(patient: &Patient<'_>) -> Vec<Finding> {
     for (session, label, host) in past.chain(live) {
         let names = known.entry(short(session)).or_default();
         let name = if label.contains('@') { label } else { format!("{label}@{host}") };
-        if !names.contains(&name) {
+        // A command whose caller has ended by then (one sent to the background) is nobody else's.
+        if !holder::is_nameless(&name) && !names.contains(&name) {
             names.push(name);
         }
     }

@@ -34,6 +34,16 @@ impl Repository {
         Ok(Tracked { files: names.map(path_from).collect(), cut })
     }
 
+    /// The files whose staged content has this word in it, whether they are in the work tree or not.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails, also because this clone has not got some of the contents.
+    pub fn staged_with(&self, word: &str, env: Environment<'_>) -> Result<Vec<PathBuf>, GitError> {
+        let args = ["--cached", "--full-name", "--no-color", "--no-textconv", "-a", "-l", "-z", "-F", "-e", word];
+        let told = self.ask_whether(env, "grep", args, "to look the repository over")?.unwrap_or_default();
+        Ok(told.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(path_from).collect())
+    }
+
     /// The other work trees of this repository that are there (gitrepository-layout(5), `worktrees/<id>/gitdir`), and the
     /// main one.
     #[must_use]

@@ -30,8 +30,17 @@ pub(super) fn name_of(anchor: &Process) -> Option<&str> {
 fn plain(text: &str, longest: usize) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '-' };
     let text: String = text.chars().take(longest).map(plain).collect();
-    if text.is_empty() { "unknown".to_owned() } else { text }
+    if text.is_empty() { NAMELESS.to_owned() } else { text }
 }
+
+/// Whether a label names nobody: whoever it was had no name then.
+#[must_use]
+pub fn is_nameless(label: &str) -> bool {
+    label.split('@').next() == Some(NAMELESS)
+}
+
+/// What stands where there is no name.
+const NAMELESS: &str = "unknown";
 
 #[cfg(test)]
 mod tests {

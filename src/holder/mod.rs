@@ -31,6 +31,7 @@ mod windows;
 
 #[cfg(target_os = "linux")]
 pub use above::stands_above;
+pub use label::is_nameless;
 #[cfg(target_os = "linux")]
 pub use leftover::{end_processes_of, processes_of};
 pub use process::{Process, Processes};

@@ -12,7 +12,10 @@ mod word;
 
 pub use agent::{ByHand, by_hand, left_bad, nameless, opened_blindly, unseen};
 pub use refusal::{NAMELESS, Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
-pub use rotation::{consumers_left, issue_closed, issue_unknown, listed, lost_before, reconcile, rotation_not_ours};
+pub use rotation::{
+    consumers_left, issue_closed, issue_unknown, listed, lost_before, not_completed_by_force, reconcile,
+    rotation_not_ours,
+};
 pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{
     beyond, died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later,

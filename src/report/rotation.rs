@@ -1,7 +1,8 @@
 //! Words about rotations: what speaks against a write that cannot be taken back, and that the next step is to reconcile.
 #![forbid(unsafe_code)]
 
-use crate::terms::Issue;
+use crate::settle::Unwritten;
+use crate::terms::{Issue, Resource};
 
 use super::Refusal;
 
@@ -56,11 +57,15 @@ pub fn rotation_not_ours(what: String, resources: &str) -> Refusal {
 
 /// The secret has other readers, and they have the old value.
 #[must_use]
-pub fn consumers_left(resource: &str, consumers: &[String], retry: &str, next: String) -> Refusal {
+pub fn consumers_left(resource: &str, consumers: &Unwritten, retry: &str, next: String) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: format!("{resource} is not completed: {}", not_written(consumers)),
-        why: "whoever reads it there still gets the old value".to_owned(),
+        why: match consumers.files.is_empty() {
+            false => "whoever reads it there still gets the old value",
+            true => "whoever reads it there may still get the old value",
+        }
+        .to_owned(),
         retry: retry.to_owned(),
         next,
     }
@@ -68,9 +73,21 @@ pub fn consumers_left(resource: &str, consumers: &[String], retry: &str, next: S
 
 /// What these have to do with it.
 #[must_use]
-pub(super) fn not_written(consumers: &[String]) -> String {
-    let (have, were) = if consumers.len() == 1 { ("has", "was") } else { ("have", "were") };
-    format!("{} {have} the same key and {were} not written under it", listed(consumers))
+pub(super) fn not_written(consumers: &Unwritten) -> String {
+    let (have, were) = if consumers.files.len() == 1 { ("has", "was") } else { ("have", "were") };
+    let files = (!consumers.files.is_empty())
+        .then(|| format!("{} {have} the same key and {were} not written under it", listed(&consumers.files)));
+    let unseen = consumers.unseen.as_ref().map(|unseen| format!("not every file was looked at ({unseen})"));
+    files.into_iter().chain(unseen).collect::<Vec<_>>().join("; ")
+}
+
+/// A run that held nothing has not completed a rotation either.
+#[must_use]
+pub fn not_completed_by_force(resource: &Resource, consumers: &Unwritten) -> String {
+    format!(
+        "locked: {resource} is not completed, and the ledger will say so: {}; write them, or say --consumers-ok when they need no new value",
+        not_written(consumers)
+    )
 }
 
 /// The first ten of them, and how many more there are.

@@ -61,20 +61,22 @@ pub fn holding(tokens: &[(Resource, FencingToken)], reason: &str) -> String {
     format!("locked: holding {}: {reason}", held.collect::<Vec<_>>().join(" "))
 }
 
-/// `-v`: what became of the lease.
+/// `-v`: what became of the lease. `back`: what its session holds by its own word again, as before the command.
 #[must_use]
-pub fn settled(decision: &Decision, resources: &[Resource], receipts: usize) -> String {
-    let mut groups: Vec<(Vec<&Resource>, &Ending)> = Vec::new();
+pub fn settled(decision: &Decision, resources: &[Resource], back: &[Resource], receipts: usize) -> String {
+    let mut groups: Vec<(Vec<&Resource>, String)> = Vec::new();
     for resource in resources {
         let apart = decision.apart.iter().find(|(apart, _)| apart == resource);
-        let ending = apart.map_or(&decision.ending, |(_, ending)| ending);
-        match groups.iter_mut().find(|(_, known)| fate(known) == fate(ending)) {
+        let fate = match apart.map_or(&decision.ending, |(_, ending)| ending) {
+            _ if back.contains(resource) => "held by this session, as before".to_owned(),
+            ending => fate(ending),
+        };
+        match groups.iter_mut().find(|(_, known)| *known == fate) {
             Some((group, _)) => group.push(resource),
-            None => groups.push((vec![resource], ending)),
+            None => groups.push((vec![resource], fate)),
         }
     }
-    let became: Vec<_> =
-        groups.into_iter().map(|(group, ending)| format!("{} {}", names(group), fate(ending))).collect();
+    let became: Vec<_> = groups.into_iter().map(|(group, fate)| format!("{} {fate}", names(group))).collect();
     let proofs = match receipts {
         0 => String::new(),
         1 => ", one receipt".to_owned(),
@@ -225,10 +227,14 @@ pub fn not_counted(path: &Path, keys: &[String], how: &str) -> String {
     format!("locked: {path:?} sets {}, which {verb} not count{how}", keys.join(", "))
 }
 
-/// A program that no rule knows.
+/// A program that no rule knows. `secret`: LOCKED_SECRET names one, which goes with what is locked anyway.
 #[must_use]
-pub fn no_lease(program: &str) -> String {
-    format!("locked: no rule knows {program}; it runs without a lease (name one with -r KIND:NAME)")
+pub fn no_lease(program: &str, secret: bool) -> String {
+    let how = match secret {
+        false => "name one with -r KIND:NAME",
+        true => "LOCKED_SECRET alone locks nothing: name it with --secret NAME",
+    };
+    format!("locked: no rule knows {program}; it runs without a lease ({how})")
 }
 
 /// What a line is told that nobody locks, where a file that is not trusted has more tables than are heard.

@@ -157,14 +157,15 @@ impl Duty for KeeperDuty<'_> {
                 (decision, receipts)
             }
         };
+        if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
+            decision = forced::reached(job, outcome, decision, words, &receipts);
+            let ends = spool::end_of(&decision, job.options.times.ttl);
+            // What cannot be recorded stays as it was written at the start: unsettled.
+            let _unsettled = forced::note(job, words, &before, (ends, decision.note.as_deref()), receipts);
+            return;
+        }
         if let Some(store) = self.store().filter(|_| job.plan.rotates()) {
             decision = reached(job, outcome, decision, &receipts, store.as_mut());
-        }
-        if let Some(words) = self.words.as_ref().filter(|words| words.forced) {
-            // What cannot be recorded stays as it was written at the start: unsettled.
-            let _unsettled =
-                forced::note(job, words, &before, spool::end_of(&decision, job.options.times.ttl), receipts);
-            return;
         }
         loop {
             let settled = self.store().map(|store| {

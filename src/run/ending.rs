@@ -7,18 +7,19 @@ use crate::exit::{self, Exit};
 use crate::report::{self, Voice};
 use crate::settle::Decision;
 use crate::store::{
-    Distance, Ended as As, Granted, HistoryFilter, Receipt, Release, Renewal, Settlement, Store, StoreError,
+    Distance, Ended as As, Granted, HistoryFilter, LeaseState, Receipt, Release, Renewal, Settlement, Store, StoreError,
 };
 use crate::supervise::{Cause, Outcome, Wrapper};
 use crate::terms::{FencingToken, Resource};
 
+use super::consumers::{self, Left};
 use super::follow::{Followed, Follower};
 use super::hold::refuse;
 use super::job::Job;
 use super::later::Later;
 use super::successor::Successor;
 use super::words::Words;
-use super::{account, base, consumers, on_lost, stale, tell};
+use super::{account, base, on_lost, stale, tell};
 
 /// How long giving the lease back may take before the keeper goes on with it. A server may be far away, and must be
 /// connected to anew after a long command.
@@ -118,7 +119,8 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
     }
     tell::tell(job, outcome, &decision, (now.as_deref(), taken.as_deref()), &words.issues);
     if job.context.voice == Voice::Verbose {
-        report::say(&report::settled(&decision, &job.plan.resources, proofs));
+        let back = if settled.is_ok() { back(job, store) } else { Vec::new() };
+        report::say(&report::settled(&decision, &job.plan.resources, &back, proofs));
     }
     let mut lost = outcome.cause().filter(|cause| cause.is_loss());
     let mut ended = Ended::from(decision.exit);
@@ -152,6 +154,13 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
     ended
 }
 
+/// What its session holds by its own word again, if the store can say.
+fn back(job: &Job<'_>, store: &mut dyn Store) -> Vec<Resource> {
+    let live = store.leases(Some(&job.plan.resources), settle_within(store)).unwrap_or_default();
+    let ours = live.into_iter().filter(|it| it.session == job.owner.session && it.explicit);
+    ours.filter(|it| it.state == LeaseState::Held).map(|it| it.resource).collect()
+}
+
 /// Who has what was ours, if the store can say.
 fn holder_now(job: &Job<'_>, store: &mut dyn Store) -> Option<String> {
     let live = store.leases(Some(&job.plan.resources), settle_within(store)).ok()?;
@@ -177,7 +186,7 @@ fn taken_by(job: &Job<'_>, tokens: &[FencingToken], store: &mut dyn Store) -> Op
 const LAST: u32 = 20;
 
 /// A rotation is completed when everybody who has the secret has learnt of its new value, or when somebody says that it is.
-/// Where nobody can tell (the store is down) the rotation ends like any lease.
+/// Where nobody can tell it is not completed.
 pub(super) fn reached(
     job: &Job<'_>,
     outcome: Outcome,
@@ -190,13 +199,13 @@ pub(super) fn reached(
     }
     let limit = settle_within(store);
     for rotation in job.plan.resources.iter().filter(|resource| resource.name.is_rotation()) {
-        let left =
-            consumers::left(job.context, store, rotation, job.owner.session, receipts, limit).unwrap_or_default();
-        if left.files.is_empty() || left.goes_on {
+        let left = consumers::left(job.context, store, rotation, job.owner.session, receipts, limit);
+        let left = left.unwrap_or_else(|error| Left { unseen: Some(error.to_string()), ..Left::default() });
+        if left.is_nothing() || left.goes_on {
             continue;
         }
         decision = match job.options.consumers_ok {
-            true => decision.noting(format!("not written: {}", left.listed())),
+            true => decision.noting(left.noted()),
             false => decision.held_back(rotation, left.shown(), job.options.times.ttl),
         };
     }

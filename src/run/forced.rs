@@ -11,7 +11,7 @@ use crate::report;
 use crate::settle::{Decision, Telling};
 use crate::state::{LiveFile, StateDir};
 use crate::store::{Forced, Live, Receipt, StoreError};
-use crate::supervise::Wrapper;
+use crate::supervise::{Outcome, Wrapper};
 use crate::terms::GrantId;
 
 use super::base;
@@ -20,7 +20,7 @@ use super::hold;
 use super::job::Job;
 use super::later::Later;
 use super::words::Words;
-use super::{Before, Context, Options, files, issue, recheck, spool, stale, tell};
+use super::{Before, Context, Options, consumers, files, issue, recheck, spool, stale, tell};
 
 /// Where a run has its files.
 pub(super) struct Ground {
@@ -87,8 +87,13 @@ pub(super) fn run(
         return Ok(hold::refuse(job.context, &refusal, status).into());
     }
     let words = Words::forced(job, live, in_refuge);
-    let recorded =
-        note(job, &words, &before, spool::Ends::unseen(job.plan.remote.then_some(job.options.times.ttl)), Vec::new());
+    let recorded = note(
+        job,
+        &words,
+        &before,
+        (spool::Ends::unseen(job.plan.remote.then_some(job.options.times.ttl)), None),
+        Vec::new(),
+    );
     let what = match &recorded {
         Ok(()) => "the ledger will be told".to_owned(),
         Err(why) => format!("nothing could be recorded: {why}"),
@@ -106,8 +111,9 @@ pub(super) fn run(
         }
     };
     let (decision, receipts) = job.decide(outcome, &before, &words.carried, &Later::proven(job, outcome, &words), None);
+    let decision = reached(job, outcome, decision, &words, &receipts);
     let ends = spool::end_of(&decision, job.options.times.ttl);
-    if let Err(why) = note(job, &words, &before, ends, receipts)
+    if let Err(why) = note(job, &words, &before, (ends, decision.note.as_deref()), receipts)
         && recorded.is_ok()
     {
         report::say(&format!("locked: how it ended could not be recorded: {why}"));
@@ -132,12 +138,41 @@ fn prepare(job: &Job<'_>) -> Result<Result<Vec<Before>, report::Refusal>, StoreE
     Ok(Ok(before))
 }
 
+/// A rotation is not completed by force either: who else has the secret is told by what this run has written, and what
+/// others wrote by force for it.
+pub(super) fn reached(
+    job: &Job<'_>,
+    outcome: Outcome,
+    mut decision: Decision,
+    words: &Words,
+    receipts: &[Receipt],
+) -> Decision {
+    if !job.succeeded(outcome) {
+        return decision;
+    }
+    let held = i64::try_from(words.held(job).as_millis()).unwrap_or_default();
+    let began = job.context.clock.wall_ms().saturating_sub(held);
+    for rotation in job.plan.resources.iter().filter(|resource| resource.name.is_rotation()) {
+        let written = [spool::written_by_force(job.state, job.owner.session, began), receipts.to_vec()].concat();
+        let left = consumers::left_by_force(job.context, rotation, &written);
+        if left.is_nothing() {
+            continue;
+        }
+        let noted = left.noted();
+        decision = match job.options.consumers_ok {
+            true => decision.noting(noted),
+            false => decision.held_back(rotation, left.shown(), job.options.times.ttl).noting(noted),
+        };
+    }
+    decision
+}
+
 /// Writes the entry in the spool; there is none for a run whose state directory cannot be used.
 pub(super) fn note(
     job: &Job<'_>,
     words: &Words,
     before: &[Before],
-    ends: spool::Ends,
+    (ends, word): (spool::Ends, Option<&str>),
     receipts: Vec<Receipt>,
 ) -> Result<(), StoreError> {
     let Some((reason, live)) = job.options.force.as_ref().zip(words.live) else {
@@ -149,7 +184,7 @@ pub(super) fn note(
         grant: job.grant,
         owner: job.owner.clone(),
         resources: job.plan.resources.clone(),
-        reason: reason.clone(),
+        reason: [Some(reason.as_str()), word].into_iter().flatten().collect::<Vec<_>>().join("; "),
         began_at: now.saturating_sub(held),
         ended_at: now,
         files: job.records(before),
@@ -163,7 +198,10 @@ pub(super) fn note(
 fn say_ending(job: &Job<'_>, decision: &Decision) {
     for telling in &decision.tellings {
         match telling {
-            Telling::Kept { .. } | Telling::Consumers { .. } => {}
+            Telling::Kept { .. } => {}
+            Telling::Consumers { resource, consumers, .. } => {
+                report::say(&report::not_completed_by_force(resource, consumers));
+            }
             Telling::OpenEdit { shown } => {
                 report::say(&format!("locked: {shown} is plaintext now, and no lease protects it"));
             }

@@ -30,6 +30,12 @@ impl<'a> Keepers<'a> {
         state::keeper_at(self.state, &self.name(lease.session, &lease.resource))
     }
 
+    /// Whether this lease was kept alive from here, and whoever did that was killed.
+    #[must_use]
+    pub fn was_deserted(&self, lease: &LeaseView) -> bool {
+        state::is_deserted(self.state, &self.name(lease.session, &lease.resource))
+    }
+
     /// What this session held is given back, or somebody else's: whoever kept it alive leaves, without a word to the store.
     pub fn relieve(&self, session: SessionId, resources: &[Resource]) {
         resources.iter().for_each(|resource| state::relieve(self.state, &self.name(session, resource)));

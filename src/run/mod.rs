@@ -172,7 +172,10 @@ fn go(
         Ok(Plan::PassThrough { reason, notes }) => {
             // Whoever called a shim has not asked for a lease.
             if !known && context.shim.is_none() && context.voice >= Voice::Ready {
-                report::say(&report::no_lease(&program.name.to_string_lossy()));
+                report::say(&report::no_lease(
+                    &program.name.to_string_lossy(),
+                    context.invocation.var("LOCKED_SECRET").is_some(),
+                ));
             }
             say_notes(context, &notes);
             context.account.passes(&reason);
@@ -230,7 +233,8 @@ pub fn refuse_unnamed(error: &NamingError) -> Exit {
     Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
 }
 
-/// What is named by hand for this line: as typed, and where something is held anyway, the secrets of the environment.
+/// What is named by hand for this line: as typed, and where something is held anyway, the secrets of the environment. An
+/// exported LOCKED_SECRET must not lock every read, nor every program that no rule knows.
 ///
 /// # Errors
 /// A rule asks for the name of a secret, and nobody says it; or the environment says what is none. It has been said.

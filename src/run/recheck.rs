@@ -15,7 +15,7 @@ use super::base;
 use super::ending::settle_within;
 use super::issue::{self, IssueState};
 use super::job::Job;
-use super::words::Words;
+use super::words::{self, Words};
 
 /// Why nothing is run, and the exit status.
 pub(super) type Against = (Refusal, i32);
@@ -28,10 +28,22 @@ pub(super) fn issues_of_option(job: &Job<'_>) -> Vec<String> {
     issue.map(ToString::to_string).into_iter().collect()
 }
 
+/// Those of the work above, which a new value below it is for as well.
+fn issues_above(job: &Job<'_>) -> Vec<String> {
+    let above = job.context.invocation.var(words::ISSUES);
+    let above = above.filter(|_| job.plan.rotates() && super::within(job.context).is_some()).unwrap_or_default();
+    above.to_string_lossy().split(' ').filter(|issue| issue.parse::<Issue>().is_ok()).map(str::to_owned).collect()
+}
+
 /// That one, and those of the holds that this command runs under: of what it has adopted from its session, and of the rotation
 /// that a command above it holds.
 fn issues(job: &Job<'_>, granted: &Granted, store: &mut dyn Store) -> Result<Vec<String>, StoreError> {
     let mut issues = issues_of_option(job);
+    for issue in issues_above(job) {
+        if !issues.contains(&issue) {
+            issues.push(issue);
+        }
+    }
     if granted.adopted.is_empty() && !job.plan.rotates() {
         return Ok(issues);
     }
@@ -56,20 +68,20 @@ fn issues(job: &Job<'_>, granted: &Granted, store: &mut dyn Store) -> Result<Vec
 pub(super) fn look(
     job: &Job<'_>,
     granted: &Granted,
-    mut words: Words,
+    mut said: Words,
     store: &mut dyn Store,
 ) -> Result<Result<Words, Against>, StoreError> {
-    words.issues = issues(job, granted, store)?;
-    if words.issues.is_empty() && !job.plan.rotates() {
-        return Ok(Ok(words));
+    said.issues = issues(job, granted, store)?;
+    if said.issues.is_empty() && !job.plan.rotates() {
+        return Ok(Ok(said));
     }
-    let holding = job.holding(&words.tokens());
+    let holding = job.holding(&said.tokens());
     let undo = |store: &mut dyn Store| {
         let settlement = Settlement::whole(base::undone(job, granted), Vec::new());
         // A store that cannot be told lets it run out: nothing was run.
         let _it_runs_out = store.settle(&holding, &settlement, settle_within(store));
     };
-    if let Some(against) = of_issues(job, &words.issues, issue::ASK.min(granted.lasts / 4), "nothing was run") {
+    if let Some(against) = of_issues(job, &said.issues, issue::ASK.min(granted.lasts / 4), "nothing was run") {
         undo(store);
         return Ok(Err(against));
     }
@@ -77,8 +89,8 @@ pub(super) fn look(
     match store.renew(&holding, settle_within(store))? {
         Renewal::Renewed(lasts) => {
             let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-            (words.sent, words.lasts) = (ms(sent.0), ms(lasts));
-            Ok(Ok(words))
+            (said.sent, said.lasts) = (ms(sent.0), ms(lasts));
+            Ok(Ok(said))
         }
         gone => {
             if gone == Renewal::Revoked {

@@ -15,9 +15,9 @@ use crate::config::StoreSetting;
 use crate::settle::{Decision, Telling};
 use crate::state::{self, Gone, StateDir};
 use crate::store::{
-    self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Owner, Release, Settlement, Store, StoreError,
+    self, Ended, Ending, Forced, ForcedEnd, Holding, Live, Owner, Receipt, Release, Settlement, Store, StoreError,
 };
-use crate::terms::{Digest, GrantId, Resource};
+use crate::terms::{Digest, GrantId, Resource, SessionId};
 
 /// How long telling the store of one entry may take; the rest waits for the next run.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -193,6 +193,22 @@ fn ended(state: &StateDir, path: &Path) -> Option<Entry> {
         // Order: the run writes its last word before its lock falls, so what is read now is that word, if there is one.
         Gone::Proven | Gone::Unknown => read(path),
     }
+}
+
+/// What this session has written by force since then and no store has heard of yet, the newest last.
+pub(super) fn written_by_force(state: &StateDir, session: SessionId, since: i64) -> Vec<Receipt> {
+    let Ok(files) = fs::read_dir(state.path().join("spool")) else { return Vec::new() };
+    let _as_owner = state.as_owner();
+    let entries = files.filter_map(|file| read(&file.ok()?.path()));
+    let mut forced: Vec<Forced> = entries
+        .filter_map(|entry| match entry.news {
+            News::Forced(forced) => Some(forced),
+            News::Settled(..) => None,
+        })
+        .filter(|forced| forced.owner.session == session && forced.began_at >= since)
+        .collect();
+    forced.sort_by_key(|forced| forced.ended_at);
+    forced.into_iter().flat_map(|forced| forced.receipts).collect()
 }
 
 /// Why the run of this entry was forced, if it was.

@@ -12,6 +12,9 @@ use crate::terms::{Digest, FencingToken};
 
 use super::job::Job;
 
+/// The variable by which commands below learn of every issue that the work above them is for, where those are several.
+pub(super) const ISSUES: &str = "LOCKED_ISSUES";
+
 /// The wrapper's words at "go".
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Words {
@@ -88,6 +91,7 @@ impl Words {
             ]
             .into_iter()
             .chain(self.issue_below(job).map(|issue| ("LOCKED_ISSUE".to_owned(), issue)))
+            .chain((!self.issues.is_empty()).then(|| (ISSUES.to_owned(), self.issues.join(" "))))
             .collect(),
         }
     }

@@ -54,13 +54,13 @@ impl Decision {
     }
 
     /// The same where this resource is not completed yet: it stays with its session, others are not let in.
-    pub fn held_back(mut self, resource: &Resource, consumers: Vec<String>, keep_for: Duration) -> Self {
+    pub fn held_back(mut self, resource: &Resource, consumers: Unwritten, keep_for: Duration) -> Self {
         let own = self.apart.iter_mut().find(|(apart, _)| apart == resource);
         let ending = own.map_or(&self.ending, |(_, ending)| &*ending);
         if *ending != Ending::Release(Ended::Completed) {
             return self;
         }
-        let reason = "others have the same key, and were not written".to_owned();
+        let reason = NOT_WRITTEN.to_owned();
         self.apart.retain(|(apart, _)| apart != resource);
         self.apart.push((resource.clone(), Ending::Keep { reason, keep_for, takeable: false }));
         self.tellings.push(Telling::Consumers { resource: resource.clone(), consumers, keep_for });
@@ -147,6 +147,24 @@ impl Decision {
     }
 }
 
+/// Whether a rotation is kept because others have its key, by its reason.
+#[must_use]
+pub fn is_of_consumers(reason: &str) -> bool {
+    reason == NOT_WRITTEN
+}
+
+/// Why a rotation is kept that has succeeded.
+const NOT_WRITTEN: &str = "others have the same key, and were not written";
+
+/// What gives its readers the old value of a secret, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unwritten {
+    /// The files, ready for pasting.
+    pub files: Vec<String>,
+    /// Why it is not known of every file.
+    pub unseen: Option<String>,
+}
+
 /// What a person is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Telling {
@@ -192,7 +210,7 @@ pub enum Telling {
         /// The rotation, which stays with its session.
         resource: Resource,
         /// The files.
-        consumers: Vec<String>,
+        consumers: Unwritten,
         /// For how long it stays.
         keep_for: Duration,
     },

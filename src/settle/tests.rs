@@ -209,7 +209,7 @@ fn what_cannot_be_stopped_lets_nobody_in() {
 #[test]
 fn a_rotation_with_readers_that_were_not_written_stays_with_its_session() {
     let rotation = of_kind("rotation", "KEY");
-    let consumers = vec!["a.env".to_owned()];
+    let consumers = Unwritten { files: vec!["a.env".to_owned()], unseen: None };
     let reason = "others have the same key, and were not written".to_owned();
     let kept = Ending::Keep { reason, keep_for: TTL, takeable: false };
     let case = |succeeded: bool, by_hand: &[&Resource]| {
@@ -218,14 +218,12 @@ fn a_rotation_with_readers_that_were_not_written_stays_with_its_session() {
     };
     let decision = case(true, &[&rotation]).decided().held_back(&rotation, consumers.clone(), TTL);
     assert_eq!(decision.ending, Ending::Release(Ended::Completed), "its file is free");
-    assert_eq!((decision.apart, decision.exit), (vec![(rotation.clone(), kept)], Exit::OK));
-    assert_eq!(decision.tellings, [Telling::Consumers { resource: rotation.clone(), consumers, keep_for: TTL }]);
+    assert_eq!((&decision.apart, decision.exit), (&vec![(rotation.clone(), kept.clone())], Exit::OK));
+    assert!(decision.apart[0].1 == kept && is_of_consumers(decision.stays().expect("it stays")));
+    let telling = Telling::Consumers { resource: rotation.clone(), consumers: consumers.clone(), keep_for: TTL };
+    assert_eq!(decision.tellings, [telling]);
     let failed = case(false, &[&rotation]).decided();
-    assert_eq!(
-        failed.clone().held_back(&rotation, vec!["a.env".to_owned()], TTL),
-        failed,
-        "it is not completed anyhow"
-    );
+    assert_eq!(failed.clone().held_back(&rotation, consumers, TTL), failed, "it is not completed anyhow");
 }
 
 #[test]

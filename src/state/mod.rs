@@ -28,7 +28,7 @@ pub use live::{Abandoned, Gone, LiveFile, abandoned, born, discard, in_sight, pr
 pub use machine::is_same_machine;
 pub use modes::{Loose, Open, loose};
 pub(crate) use platform::{Account, Acting, open_existing};
-pub use post::{Post, keeper_at, relieve, sweep_posts, wake};
+pub use post::{Post, is_deserted, keeper_at, relieve, sweep_posts, wake};
 
 /// Until the guard falls, this thread touches files as the owner of this directory of ours. None when it is not there.
 pub(crate) fn as_owner_of(directory: &std::path::Path) -> Option<Acting> {

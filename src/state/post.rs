@@ -89,6 +89,14 @@ pub fn keeper_at(state: &StateDir, name: &str) -> Option<u32> {
     text.parse().ok()
 }
 
+/// Whether the post of this name was left by a death: its file is there, and nobody has the lock.
+#[must_use]
+pub fn is_deserted(state: &StateDir, name: &str) -> bool {
+    let _as_owner = state.as_owner();
+    let place = state.path().join(PLACE).join(name);
+    platform::open_existing(&place).and_then(|file| platform::try_lock(&file)).is_ok_and(|free| free)
+}
+
 /// Whoever has the post of this name leaves it, without a word to the store. Nobody need have it.
 pub fn relieve(state: &StateDir, name: &str) {
     let _as_owner = state.as_owner();

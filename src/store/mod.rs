@@ -47,7 +47,7 @@ pub use settlement::{Ended, Ending, Receipt, ReceiptKind, Settlement};
 pub use sqlite::SqliteStore;
 pub use theft::{Became, Revocation, Theft, Victim};
 pub use upkeep::{About, Cargo, Condition, EPOCH_MARGIN, Epoch, Initialised, Living, PAGE, Prune, Pruned, Upkeep};
-pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, PastLease, StoredReceipt};
+pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, PastLease, StoredReceipt, last_of};
 
 use std::time::Duration;
 

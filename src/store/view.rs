@@ -152,10 +152,31 @@ pub struct PastLease {
     pub receipt: Option<Digest>,
 }
 
+/// The last lease of this resource that the session had, the newest row first: a command that goes on with what its session
+/// holds has a row of its own. `past`: the newest first.
+#[must_use]
+pub fn last_of<'p>(past: &'p [PastLease], resource: &Resource, session: SessionId) -> Vec<&'p PastLease> {
+    let mut last: Vec<&PastLease> = Vec::new();
+    for row in past.iter().filter(|row| row.resource == *resource && row.session == session) {
+        match last.last() {
+            None => last.push(row),
+            Some(next) if row.ended_at == next.acquired_at && row.was_adopted(next.acquired_at) => last.push(row),
+            Some(_) => {}
+        }
+    }
+    last
+}
+
 /// What the stores write when a session goes on with what it held.
 const ADOPTED: &str = "adopted by its session";
 
 impl PastLease {
+    /// The issue that it was for, as its row says it.
+    #[must_use]
+    pub fn issue(&self) -> Option<Issue> {
+        Issue::of(&self.operation)
+    }
+
     /// Whether its session went on with it in the lease that began then. An adoption is one act: the next row begins in the
     /// moment in which this one ends, which tells it where the note was cut.
     #[must_use]

@@ -12,6 +12,13 @@ use super::{Beat, Cause, Hold, Outcome, Watch};
 /// A deadline that is missed by this much was slept through: the machine was suspended, or we were stopped.
 const SLEPT_THROUGH: Duration = Duration::from_secs(1);
 
+/// How often to look whether everything has stood still, where the command must not just go on after that.
+pub(super) const LOOKS: Duration = Duration::from_secs(1);
+
+/// Between two such looks there was a pause when they are this far apart: a suspend, a frozen container, a signal that
+/// stopped us along with the command. A busy machine is late by less.
+const STOOD_STILL: Duration = Duration::from_secs(3);
+
 /// How soon a store that could not be told of a lease given back is told again, at most.
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 
@@ -33,7 +40,7 @@ pub(super) enum Act {
     Wait,
     /// Renew, and tell what came of it.
     Beat,
-    /// The deadline was slept through: freeze the tree, renew once, and tell.
+    /// The deadline was slept through, or the command goes on after it stood still: freeze the tree, renew once, and tell.
     FreezeAndBeat,
     /// Give the lease back, and tell what came of it; the command runs on.
     GiveBack,
@@ -56,6 +63,18 @@ pub(super) struct Course {
     hold: Hold,
     /// When the lease is to be given back, or the store to be told of that again.
     give_back_at: Option<Moment>,
+    pauses: Option<Pauses>,
+}
+
+/// What is known of pauses of everything, ourselves included, which no event tells of.
+#[derive(Debug, Clone, Copy)]
+struct Pauses {
+    /// When we were last seen to go on.
+    seen: Moment,
+    /// A renew took longer than it may; it was not answered since.
+    in_a_renew: bool,
+    /// There was one, and nobody has looked since whether the command may go on.
+    unseen: bool,
 }
 
 impl Course {
@@ -65,7 +84,33 @@ impl Course {
         let next_beat = sent.after(watch.times.heartbeat);
         let ends_at = sent.after(lasts);
         let (phase, hold) = (Phase::Running, Hold::Held);
-        Self { watch, phase, stop_at, ends_at, next_beat, halted: None, hold, give_back_at: None }
+        Self { watch, phase, stop_at, ends_at, next_beat, halted: None, hold, give_back_at: None, pauses: None }
+    }
+
+    /// After whatever pause the command must not just go on: it may be old news by then that it may.
+    pub(super) fn asks_again(&mut self, now: Moment) {
+        self.pauses = Some(Pauses { seen: now, in_a_renew: false, unseen: false });
+    }
+
+    /// We go on: to be told whenever we are about to wait, and have waited.
+    pub(super) fn goes_by(&mut self, now: Moment) {
+        if let Some(pauses) = &mut self.pauses {
+            pauses.unseen |= now >= pauses.seen.after(STOOD_STILL);
+            pauses.seen = now;
+        }
+    }
+
+    /// It was asked whether the command may go on, and it may; that took until now.
+    pub(super) fn may_go_on(&mut self, now: Moment) {
+        if self.pauses.is_some() {
+            self.asks_again(now);
+        }
+    }
+
+    /// Something of the tree goes on that had stood still.
+    pub(super) fn goes_on(&self) -> Act {
+        let asks = self.pauses.is_some() && self.phase == Phase::Running && !self.hold.is_over();
+        if asks { Act::FreezeAndBeat } else { Act::Wait }
     }
 
     /// The lease is held without a command, from a renew that was sent at `sent` and gave the whole TTL: it is renewed as
@@ -130,10 +175,12 @@ impl Course {
         match self.phase {
             Phase::Running if self.hold.is_over() => self.give_back_at,
             _ if self.hold.is_over() => None,
-            Phase::Running if self.halted.is_none() && self.give_back_at.is_some() => {
-                Some(self.next_beat.min(self.stop_at)).min(self.give_back_at)
+            Phase::Running => {
+                let give_back_at = self.give_back_at.filter(|_| self.halted.is_none());
+                let look_at = self.pauses.map(|pauses| pauses.seen.after(LOOKS));
+                let own = [Some(self.next_beat), Some(self.stop_at), self.halt_ends()];
+                own.into_iter().chain([give_back_at, look_at]).flatten().min()
             }
-            Phase::Running => Some(self.next_beat.min(self.stop_at).min(self.halt_ends().unwrap_or(self.stop_at))),
             Phase::Ended(_) => Some(self.next_beat),
             Phase::Stopped(_) => None,
         }
@@ -146,7 +193,7 @@ impl Course {
             Phase::Running if self.hold.is_over() && self.gives_back(now) => Act::GiveBack,
             _ if self.hold.is_over() => Act::Wait,
             Phase::Running if self.halt_ends().is_some_and(|ends| now >= ends) => Act::Stop(Cause::StoppedJob),
-            Phase::Running if now >= self.stop_at.after(SLEPT_THROUGH) => Act::FreezeAndBeat,
+            Phase::Running if now >= self.stop_at.after(SLEPT_THROUGH) || self.paused() => Act::FreezeAndBeat,
             Phase::Running if now >= self.stop_at => Act::Stop(Cause::Deadline),
             // A job that is stopped does not get on with what its lease is for.
             Phase::Running if self.halted.is_none() && self.gives_back(now) => Act::GiveBack,
@@ -168,6 +215,15 @@ impl Course {
 
     /// What a renew came to that was sent at `sent` and answered at `now`.
     pub(super) fn beaten(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
+        let is_late = now >= sent.after(self.patience(sent)).after(STOOD_STILL);
+        self.goes_by(sent);
+        if let Some(pauses) = &mut self.pauses {
+            pauses.seen = now;
+            pauses.in_a_renew |= is_late;
+            // Where the store is out of reach the deadline decides, and nobody else is asked.
+            pauses.unseen |= pauses.in_a_renew && matches!(beat, Beat::Renewed(_));
+            pauses.in_a_renew &= !pauses.unseen;
+        }
         match beat {
             Beat::Renewed(lasts) => {
                 self.stop_at = sent.after(self.watch.times.stop_after(lasts));
@@ -192,7 +248,11 @@ impl Course {
     /// What a renew came to that was sent while nothing ran: the program not started yet, or its tree frozen. Nothing
     /// may run on without time.
     pub(super) fn beaten_while_nothing_runs(&mut self, beat: Beat, sent: Moment, now: Moment) -> Act {
-        match self.beaten(beat, sent, now) {
+        let act = self.beaten(beat, sent, now);
+        if let Some(pauses) = &mut self.pauses {
+            (pauses.in_a_renew, pauses.unseen) = (false, false);
+        }
+        match act {
             Act::Wait if now >= self.stop_at => Act::Stop(Cause::Deadline),
             act => act,
         }
@@ -211,6 +271,11 @@ impl Course {
     /// The tree was stopped.
     pub(super) fn stopped(&mut self, outcome: Outcome) {
         self.phase = Phase::Stopped(outcome);
+    }
+
+    /// A job that is stopped is asked about when it goes on.
+    fn paused(&self) -> bool {
+        self.halted.is_none() && self.pauses.is_some_and(|pauses| pauses.unseen)
     }
 
     fn gives_back(&self, now: Moment) -> bool {
@@ -319,6 +384,96 @@ mod tests {
             matches!(slow.beaten_while_nothing_runs(Beat::Renewed(SECOND), at(500.0), at(502.0)), Act::Stop(_)),
             "over before it was told"
         );
+    }
+
+    /// One that may not just go on, with a TTL of half an hour: heartbeat 60 s, deadline 20 min.
+    fn asking() -> Course {
+        let times = Times::new(None, None, None, None).expect("fits");
+        let watch = Watch { times, stopped_max: times.ttl, give_back: None, edits_unseen: false };
+        let mut course = Course::new(watch, at(0.0), times.ttl);
+        course.asks_again(at(0.0));
+        course
+    }
+
+    #[test]
+    fn a_pause_of_everything_is_seen_long_before_any_deadline() {
+        let mut course = asking();
+        for second in 0..50 {
+            let now = at(f64::from(second));
+            course.goes_by(now);
+            assert_eq!(course.wake_at(), Some(now.after(SECOND)), "a look a second");
+            // Late by a busy machine's doing.
+            course.goes_by(now.after(2 * SECOND));
+            assert_eq!(course.act(now.after(2 * SECOND)), Act::Wait);
+        }
+        course.goes_by(at(50.0));
+        course.goes_by(at(53.0));
+        assert_eq!(course.act(at(53.0)), Act::FreezeAndBeat);
+        course.goes_by(at(53.0));
+        course.goes_by(at(53.1));
+        assert_eq!(course.act(at(53.1)), Act::FreezeAndBeat, "until somebody has looked");
+        assert_eq!(course.beaten_while_nothing_runs(Beat::Renewed(1800 * SECOND), at(53.1), at(60.0)), Act::Wait);
+        course.goes_by(at(60.0));
+        assert_eq!((course.wake_at(), course.act(at(60.0))), (Some(at(61.0)), Act::Wait));
+    }
+
+    #[test]
+    fn a_pause_in_the_middle_of_a_renew_is_seen_when_the_store_answers() {
+        let lasts = Beat::Renewed(1800 * SECOND);
+        let asking = || {
+            let mut course = asking();
+            course.asks_again(at(59.0));
+            course
+        };
+        let mut slow = asking();
+        assert_eq!(slow.beaten(lasts, at(60.0), at(119.0)), Act::Wait);
+        assert_eq!(slow.act(at(119.0)), Act::Wait, "a heartbeat is what it may take");
+        let mut paused = asking();
+        assert_eq!(paused.beaten(lasts, at(60.0), at(123.0)), Act::Wait);
+        assert_eq!(paused.act(at(123.0)), Act::FreezeAndBeat);
+        let mut down = asking();
+        assert_eq!(down.beaten(Beat::Unknown, at(60.0), at(123.0)), Act::Wait);
+        assert_eq!(down.act(at(123.0)), Act::Wait, "one failed renew kills nothing");
+        assert_eq!(down.beaten(lasts, at(124.0), at(124.1)), Act::Wait);
+        assert_eq!(down.act(at(124.1)), Act::FreezeAndBeat);
+    }
+
+    #[test]
+    fn a_pause_between_two_renews_is_seen_and_one_while_it_is_asked_is_none() {
+        let mut course = asking();
+        course.goes_by(at(56.0));
+        assert_eq!(course.beaten_while_nothing_runs(Beat::Renewed(1800 * SECOND), at(56.0), at(56.1)), Act::Wait);
+        course.may_go_on(at(66.0));
+        course.goes_by(at(66.1));
+        assert_eq!(course.act(at(66.1)), Act::Wait, "that was gh's time");
+        assert_eq!(course.beaten(Beat::Renewed(1800 * SECOND), at(70.0), at(70.1)), Act::Wait);
+        assert_eq!(course.act(at(70.1)), Act::FreezeAndBeat, "before the renew was sent");
+    }
+
+    #[test]
+    fn what_stands_still_is_asked_about_when_it_goes_on() {
+        let mut course = asking();
+        course.halted(Some(at(1.0)));
+        course.goes_by(at(9.0));
+        assert_eq!(course.act(at(9.0)), Act::Wait, "it would run while it is asked");
+        course.halted(None);
+        assert_eq!((course.goes_on(), course.act(at(9.0))), (Act::FreezeAndBeat, Act::FreezeAndBeat));
+        course.ended(Outcome::Exited(0));
+        assert_eq!((course.goes_on(), course.act(at(9.0))), (Act::Wait, Act::Wait), "nothing goes on");
+        let mut loose = asking();
+        loose.given_back(true, at(1.0));
+        loose.goes_by(at(9.0));
+        assert_eq!((loose.goes_on(), loose.act(at(9.0))), (Act::Wait, Act::Wait), "there is no lease to lose");
+        assert_eq!((loose.wake_at(), course.goes_on()), (None, Act::Wait));
+    }
+
+    #[test]
+    fn what_has_nothing_to_ask_about_is_woken_by_no_look_and_no_pause() {
+        let mut course = course();
+        course.goes_by(at(0.0));
+        assert_eq!(course.wake_at(), Some(at(5.0)), "the heartbeat");
+        course.goes_by(at(15.0));
+        assert_eq!((course.act(at(15.0)), course.goes_on()), (Act::Beat, Act::Wait));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::course::{Act, Course};
 use super::editor::Editors;
 use super::keeper::{Keeper, ms};
 use super::link::{Heard, Link, Tale, Word};
+use super::standing::Standing;
 use super::unix::{self, Process, Side, Signals, Timer};
 use super::{Cause, Duty, Hold, Order, Outcome, Watch, Wrapper, child, tree};
 
@@ -76,6 +77,9 @@ fn keep_watch<D: Duty>(
         Err(errno) => return nothing_runs(&link, &mut duty, Outcome::NeverStarted(errno), course.ends_at()),
     };
     course.started(clock.now());
+    if begin.asks_again {
+        course.asks_again(clock.now());
+    }
     link.say(&Tale::Spawned(child))?;
     unix::own_group()?;
     // Order: the handle before the number is used again. A wrapper that is dead already is noticed by its socket.
@@ -92,7 +96,7 @@ fn keep_watch<D: Duty>(
     let (wake_until, settle_at) = (None, None);
     let keeper = Keeper {
         watch,
-        asks_again: begin.asks_again,
+        standing: begin.asks_again.then(Standing::default),
         clock,
         link,
         signals,

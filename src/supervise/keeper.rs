@@ -11,6 +11,7 @@ use crate::clock::{Clock, Moment};
 use super::course::{Act, Course, Phase};
 use super::editor::Editors;
 use super::link::{Heard, Link, Tale, Word};
+use super::standing::Standing;
 use super::unix::{self, Changed, Process, Signals, Timer};
 use super::{Beat, Cause, Duty, Outcome, Watch, tree};
 
@@ -44,8 +45,8 @@ pub(super) fn ms(moment: Moment) -> u64 {
 /// The keeper at its work; `hire` makes it.
 pub(super) struct Keeper<'a, D> {
     pub(super) watch: Watch,
-    /// When the command goes on after it was stopped, it is looked again whether it may.
-    pub(super) asks_again: bool,
+    /// When the command goes on after it stood still, it is looked again whether it may.
+    pub(super) standing: Option<Standing>,
     pub(super) clock: &'a dyn Clock,
     pub(super) link: Link,
     pub(super) signals: Signals,
@@ -65,8 +66,10 @@ impl<D: Duty> Keeper<'_, D> {
     /// Until the wrapper has settled, or we have.
     pub(super) fn work(mut self) -> io::Result<()> {
         loop {
+            self.course.goes_by(self.clock.now());
             self.timer.set(self.wake_at())?;
             let ready = unix::wait_readable(&[self.link.as_fd(), self.signals.as_fd(), self.timer.as_fd()], None)?;
+            self.course.goes_by(self.clock.now());
             if ready[2] {
                 self.timer.clear();
             }
@@ -77,6 +80,7 @@ impl<D: Duty> Keeper<'_, D> {
             if ready[0] && self.wrapper_spoke()? {
                 return Ok(());
             }
+            self.look_at_tree()?;
             self.look_at_clock()?;
             self.look_at_editor()?;
             if self.look_at_wrapper() {
@@ -149,16 +153,17 @@ impl<D: Duty> Keeper<'_, D> {
                     self.wake_until = None;
                     self.link.say(&Tale::Halted(signal))?;
                 }
-                _ if self.course.is_halted() => {
+                // Where its stop was not seen, we stood still with it.
+                _ if !self.course.is_halted() => goes_on = true,
+                _ => {
                     goes_on = true;
                     // With `fg` the wrapper goes on too; when the child alone was continued, nobody else tells it.
                     self.course.halted(None);
                     self.wake_until = Some(self.clock.now().after(WRAPPER_WAKES));
                 }
-                _ => {}
             }
         }
-        if goes_on && self.asks_again {
+        if goes_on && self.course.goes_on() == Act::FreezeAndBeat {
             // Whatever had a stop behind it may be old news by now. The tree stands still until it is known.
             if let Act::Stop(cause) = self.beat_frozen()? {
                 return self.lose(cause);
@@ -247,6 +252,21 @@ impl<D: Duty> Keeper<'_, D> {
         }
     }
 
+    /// Who writes may be far below the child, and nobody tells us that it was stopped and goes on.
+    fn look_at_tree(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        let asks = self.course.goes_on() == Act::FreezeAndBeat;
+        let Some(standing) = self.standing.as_mut().filter(|standing| asks && standing.is_due(now)) else {
+            return Ok(());
+        };
+        if standing.look(&tree::below(self.child), now)
+            && let Act::Stop(cause) = self.beat_frozen()?
+        {
+            return self.lose(cause);
+        }
+        Ok(())
+    }
+
     fn look_at_clock(&mut self) -> io::Result<()> {
         let act = match self.course.act(self.clock.now()) {
             Act::Beat => {
@@ -279,19 +299,35 @@ impl<D: Duty> Keeper<'_, D> {
         let sent = self.clock.now();
         let beat = self.duty.renew(self.course.patience_while_nothing_runs());
         let mut act = self.course.beaten_while_nothing_runs(beat, sent, self.clock.now());
-        if act == Act::Wait && self.asks_again {
+        if act == Act::Wait && self.standing.is_some() {
             self.link.say(&Tale::Asking)?;
             act = self.duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
         }
         if act == Act::Wait {
-            if !self.course.is_halted() {
-                // Our own stop is no news for the wrapper.
-                while unix::next_halt(self.child).is_some() {}
-            }
-            tree::thaw(&frozen);
+            self.course.may_go_on(self.clock.now());
+            self.thaw(&frozen);
             self.answer()?;
         }
         Ok(act)
+    }
+
+    /// What we froze goes on. That is no news: not for the wrapper, and not for us.
+    fn thaw(&mut self, frozen: &[tree::Member]) {
+        let ours = frozen.iter().any(|member| member.pid == self.child);
+        while ours && unix::next_halt(self.child).is_some() {}
+        tree::thaw(frozen);
+        // Order: seen at once, so that a stop that comes now is not taken for this.
+        if ours {
+            unix::forget_continue(self.child);
+        }
+        if ours && self.course.is_halted() {
+            // It went on before we froze it.
+            self.course.halted(None);
+            self.wake_until = Some(self.clock.now().after(WRAPPER_WAKES));
+        }
+        if let Some(standing) = &mut self.standing {
+            let _is_ours = standing.look(&tree::below(self.child), self.clock.now());
+        }
     }
 
     fn lose(&mut self, cause: Cause) -> io::Result<()> {

@@ -32,6 +32,8 @@ mod keeper;
 #[cfg(unix)]
 mod link;
 #[cfg(unix)]
+mod standing;
+#[cfg(unix)]
 mod tree;
 #[cfg(unix)]
 mod unix;
@@ -237,7 +239,7 @@ pub struct Begin {
     pub sent: Moment,
     /// For how long it was granted.
     pub lasts: Duration,
-    /// When the command goes on after it was stopped, it is looked again whether it may.
+    /// When the command goes on after it stood still, it is looked again whether it may.
     pub asks_again: bool,
     /// Variables for the child, which replace inherited ones of the same name.
     pub variables: Vec<(String, String)>,

@@ -40,12 +40,23 @@ fn number(field: &[u8]) -> Option<u64> {
 }
 
 impl Member {
+    /// As a test would see one.
+    #[cfg(test)]
+    pub(super) fn seen(pid: i32, started: u64, state: u8) -> Self {
+        Self { pid, parent: 1, state, started }
+    }
+
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
     fn lives(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
+    }
+
+    /// Stopped by a signal, and not by a debugger, which does that all the time.
+    pub(super) fn stands_still(&self) -> bool {
+        self.state == b'T'
     }
 
     /// Stopped by a signal (not merely sleeping).
@@ -66,6 +77,17 @@ pub(super) fn children(parent: i32) -> Vec<Member> {
         found = descendants(parent, &[]);
     }
     found.retain(|member| member.parent == parent && member.lives());
+    found
+}
+
+/// Everything below a process, by a look at those alone: what comes and goes meanwhile may be missed.
+pub(super) fn below(root: i32) -> Vec<Member> {
+    let mut found = children(root);
+    let mut at = 0;
+    while let Some(&Member { pid, .. }) = found.get(at) {
+        found.extend(children(pid));
+        at += 1;
+    }
     found
 }
 

@@ -76,7 +76,9 @@ impl Wrapper {
         let stop_at = begin.sent.after(self.watch.times.stop_after(begin.lasts));
         let ask_at = half_way(clock.now(), stop_at);
         let (asked, child, early, hold) = (None, None, Vec::new(), Hold::Held);
-        Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked, child, early, hold }.watch(news)
+        let (asking, continued) = (false, None);
+        Watcher { wrapper: self, clock, signals, timer, stop_at, ask_at, asked, child, early, hold, asking, continued }
+            .watch(news)
     }
 
     /// Stays with the lease after the command's end, which [`Self::run`] has told; the keeper renews.
@@ -139,6 +141,10 @@ struct Watcher<'a> {
     /// Signals that came before we knew the child.
     early: Vec<Came>,
     hold: Hold,
+    /// The keeper has the tree stand still, and asks whether it may go on.
+    asking: bool,
+    /// Who continued us, where that is not passed on yet.
+    continued: Option<i32>,
 }
 
 impl Watcher<'_> {
@@ -152,12 +158,15 @@ impl Watcher<'_> {
             while let Some(came) = self.signals.next() {
                 self.hand_on(came);
             }
-            if ready[0]
+            // Order: what was said before we are continued comes first, or what the keeper has frozen goes on unasked.
+            while ready[0]
                 && let Some(heard) = self.wrapper.link.hear(Some(Duration::ZERO))?
-                && let Some(outcome) = self.listen(heard)
             {
-                return Ok(Ran { outcome, hold: self.hold });
+                if let Some(outcome) = self.listen(heard) {
+                    return Ok(Ran { outcome, hold: self.hold });
+                }
             }
+            self.pass_on();
             if self.hold == Hold::Given && !std::mem::replace(&mut loose, true) {
                 news(News::Loose);
             }
@@ -195,18 +204,19 @@ impl Watcher<'_> {
                 self.hold = hold;
                 return Some(outcome);
             }
-            Heard::Said(Tale::Loose(hold)) => self.hold = hold,
+            Heard::Said(Tale::Loose(hold)) => (self.hold, self.asking) = (hold, false),
             // Told after the end alone, and we are gone from here by then.
             Heard::Said(Tale::Lost) => {}
             Heard::Said(Tale::Spawned(pid)) => self.child_is(pid),
             Heard::Said(Tale::Halted(signal)) => self.halt_too(signal),
             Heard::Said(Tale::Stopping) => self.is_busy_for(self.wrapper.watch.times.grace * 2),
             Heard::Said(Tale::Asking) => {
+                self.asking = true;
                 let times = self.wrapper.watch.times;
                 self.is_busy_for(times.heartbeat.max(ASKING) + times.grace);
             }
             Heard::Said(Tale::Renewed { stop_at }) => {
-                self.asked = None;
+                (self.asked, self.asking) = (None, false);
                 self.stop_at = Moment(Duration::from_millis(stop_at));
                 self.ask_at = half_way(self.clock.now(), self.stop_at);
             }
@@ -232,10 +242,7 @@ impl Watcher<'_> {
 
     fn hand_on(&mut self, came: Came) {
         if came.signal == libc::SIGCONT {
-            match self.child.as_ref().and_then(|(pid, _)| OwnGroup::of(*pid)) {
-                Some(own) => self.group_goes_on(own, came.sender),
-                None => self.child_goes_on(None),
-            }
+            self.continued = Some(came.sender);
             return;
         }
         let Some((pid, process)) = &self.child else {
@@ -255,8 +262,20 @@ impl Watcher<'_> {
         }
     }
 
-    /// The child stopped, and our shell must see us stop; unless it goes on already.
+    /// We were continued, and that was meant for the child. What the keeper has frozen goes on by its word alone.
+    fn pass_on(&mut self) {
+        let Some(sender) = self.continued.take_if(|_| !self.asking) else { return };
+        match self.child.as_ref().and_then(|(pid, _)| OwnGroup::of(*pid)) {
+            Some(own) => self.group_goes_on(own, sender),
+            None => self.child_goes_on(None),
+        }
+    }
+
+    /// The child stopped, and our shell must see us stop; unless it goes on already, or somebody continued us since.
     fn halt_too(&mut self, signal: i32) {
+        if self.continued.is_some() {
+            return;
+        }
         let Some((pid, _)) = &self.child else { return };
         let before = tree::switches(*pid);
         if !tree::member(*pid).is_some_and(|child| child.halted()) {

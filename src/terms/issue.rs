@@ -52,6 +52,12 @@ impl fmt::Display for Issue {
 }
 
 impl Issue {
+    /// The operation alone, of one that has this issue beside it.
+    #[must_use]
+    pub fn without<'a>(&self, operation: &'a str) -> &'a str {
+        operation.strip_suffix(&format!("{FOR}{self}")).unwrap_or(operation)
+    }
+
     /// An operation that is done for this issue, so that everybody who sees the lease sees the issue.
     #[must_use]
     pub fn beside(&self, operation: &str) -> String {

@@ -15,7 +15,7 @@ const HIDDEN: char = '…';
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotSaid {
     /// There is nothing in it.
-    #[error("say why, in a few words")]
+    #[error("there is nothing in it; say it in a few words")]
     Nothing,
     /// It is no line, or a long one.
     #[error("one line of at most {LONGEST} characters, each of which shows")]

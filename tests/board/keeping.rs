@@ -200,6 +200,25 @@ fn a_keeper_that_is_killed_leaves_the_lease_to_its_ttl() {
     assert_eq!(keeper_of(&stage, "server:a"), Some(again.into()));
 }
 
+/// What is ours still will not be for long: who is about to write is told.
+#[test]
+fn who_asks_whether_it_is_theirs_learns_that_nobody_keeps_it_alive_any_more() {
+    for stage in Stage::both("deserted") {
+        let mut agent = Agent::new(&stage);
+        let keeper = agent.keeps("server:a --ttl 10m");
+        let check = "\"$me\" check server:a 2>&1; echo $?";
+        assert_eq!(agent.runs(check), "0\n");
+        kill(keeper);
+        has_left(keeper);
+        let said = agent.runs(check);
+        let told = "locked: nobody keeps server:a alive any more, whose keeper was killed: it ends in ";
+        assert!(said.starts_with(told), "{said}");
+        assert!(said.ends_with("; locked acquire server:a --keep-alive keeps it again\n0\n"), "{said}");
+        agent.keeps("server:a --ttl 10m");
+        assert_eq!(agent.runs(check), "0\n");
+    }
+}
+
 /// It is tried again until it answers, and nobody has taken it meanwhile: it is held on. What ends while the store is away
 /// ends there by itself.
 #[test]

@@ -105,6 +105,34 @@ fn a_session_that_had_several_names_is_found() {
     assert!(several["what"].as_str().expect("text").contains("perl@"), "{several}");
 }
 
+/// What was sent to the background has no caller any more that would give it a name: that is nobody else.
+#[test]
+fn a_session_whose_command_ran_in_the_background_is_one() {
+    let bed = Bed::new();
+    let value = Uuid::new_v4().to_string();
+    let locked = env!("CARGO_BIN_EXE_locked");
+    ends(bed.stage.world.command(locked).args(["-q", "-r", "server:a", "true"]).env("LOCKED_SESSION", &value), 0);
+    let away = format!(
+        "(setsid '{locked}' -q -r server:b sh -c 'until [ -e gone ]; do :; done; echo > done' < /dev/null > /dev/null 2>&1 &)"
+    );
+    ends(bed.stage.world.command("sh").args(["-c", &away]).env("LOCKED_SESSION", &value), 0);
+    fs::write(bed.work().join("gone"), "").expect("its shell has gone");
+    until("it has ended", || bed.work().join("done").exists().then_some(()));
+    let labels = || {
+        let past = serde_json::from_slice::<serde_json::Value>(
+            &ends(bed.stage.world.command(locked).args(["history", "--json"]), 0).stdout,
+        );
+        past.expect("JSON").as_array().expect("a list").clone()
+    };
+    let past = until("it is told", || Some(labels()).filter(|past| past.len() == 2));
+    assert!(
+        past.iter().any(|row| row["label"].as_str().is_some_and(|label| label.starts_with("unknown@"))),
+        "{past:?}"
+    );
+    let found = bed.findings(&["session"], &[]);
+    assert!(found.iter().all(|it| it["id"] != "session.several"), "{found:#?}");
+}
+
 /// A shell that was there before the shims may remember where the real program is.
 #[test]
 fn a_shell_that_is_older_than_the_shims_is_told_to_forget() {

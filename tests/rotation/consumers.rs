@@ -1,6 +1,8 @@
 //! Who else has the secret.
 #![forbid(unsafe_code)]
 
+use std::fs;
+
 use super::stage::{APP, N8N, ROTATION, Stage, ends, says, silent, text};
 
 #[test]
@@ -212,5 +214,200 @@ fn the_end_of_a_session_comes_to_an_end_where_files_are_not_proven() {
         silent(stage.locked(2).args(["release", "server:a", "server:c"]));
         let left: Vec<_> = stage.status().iter().map(|it| it["resource"].clone()).collect();
         assert_eq!(left, ["server:a", "server:b"]);
+    }
+}
+
+/// Both have a new value under the rotation, and then this happens.
+fn written_and_then(stage: &Stage, session: u32, then: impl FnOnce()) -> String {
+    silent(stage.locked(session).args(["acquire", ROTATION]));
+    silent(&mut stage.writes(session, APP));
+    silent(&mut stage.writes(session, N8N));
+    then();
+    let said = text(&stage.locked(session).args(["release", ROTATION]).output().expect("it runs").stderr);
+    if !said.is_empty() {
+        silent(stage.locked(session).args(["release", ROTATION, "--as", "failed"]));
+    }
+    said
+}
+
+#[track_caller]
+fn names(said: &str, files: &str) {
+    let (have, were) = if files.contains(", ") { ("have", "were") } else { ("has", "was") };
+    let what = format!("{ROTATION} is not completed: {files} {have} the same key and {were} not written under it\n");
+    assert!(said.starts_with(&format!("REFUSED: {what}")), "{said}");
+}
+
+#[test]
+fn a_write_that_was_taken_back_or_written_over_is_none() {
+    for stage in Stage::both("taken_back") {
+        let work = stage.world.work();
+        assert_eq!(written_and_then(&stage, 1, || {}), "");
+        let over = || {
+            silent(&mut stage.writes(2, APP));
+        };
+        names(&written_and_then(&stage, 3, over), APP);
+        // The same value once more is no new one.
+        names(&written_and_then(&stage, 2, || {}), APP);
+        stage.world.git(&work, &["commit", "-qam", "new"]);
+        let back = || {
+            stage.world.git(&work, &["checkout", "-q", "HEAD", "--", N8N]);
+        };
+        names(&written_and_then(&stage, 4, back), N8N);
+    }
+}
+
+#[test]
+fn another_key_of_a_file_may_be_written_by_anybody_and_is_no_new_value() {
+    for stage in Stage::both("another_key") {
+        let other = |session: u32| {
+            let mut command = stage.locked(session);
+            command.args(["sops", "set", "--input-type", "dotenv", "--output-type", "dotenv", APP, "[\"OTHER\"]"]);
+            silent(command.arg(format!("\"by {session}\"")));
+        };
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        silent(&mut stage.writes(1, N8N));
+        other(1);
+        names(&says(stage.locked(1).args(["release", ROTATION]), 64), APP);
+        // The value is the new one still where somebody writes another key behind us.
+        silent(&mut stage.writes(1, APP));
+        other(1);
+        other(2);
+        silent(stage.locked(1).args(["release", ROTATION]));
+        assert_eq!(stage.history()[0]["ended_as"], "completed");
+    }
+}
+
+#[test]
+fn what_git_keeps_and_the_work_tree_has_not_is_a_consumer() {
+    for stage in Stage::both("not_in_the_tree") {
+        let work = stage.world.work();
+        let release = || says(stage.locked(1).args(["release", ROTATION]), 64);
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        silent(&mut stage.writes(1, APP));
+        fs::remove_file(work.join(N8N)).expect("removed");
+        let said = release();
+        names(&said, N8N);
+        let next = format!("next:  git checkout --ignore-skip-worktree-bits -- {N8N}");
+        assert!(said.contains(&next), "{said}");
+        stage.world.git(&work, &["checkout", "-q", "--", N8N]);
+        stage.world.git(&work, &["mv", N8N, "n8n.yaml"]);
+        stage.world.git(&work, &["commit", "-q", "-m", "moved", "--", N8N, "n8n.yaml"]);
+        fs::create_dir_all(work.join("apps")).expect("a directory");
+        stage.world.git(&work, &["mv", "n8n.yaml", "apps/n8n.yaml"]);
+        stage.world.git(&work, &["commit", "-q", "-m", "moved", "-a"]);
+        stage.world.git(&work, &["sparse-checkout", "set", "secrets"]);
+        assert!(!work.join("apps").exists(), "left out");
+        names(&release(), "apps/n8n.yaml");
+        // What is not kept any more is none.
+        stage.world.git(&work, &["sparse-checkout", "disable"]);
+        stage.world.git(&work, &["rm", "-q", "-f", "apps/n8n.yaml"]);
+        silent(stage.locked(1).args(["release", ROTATION]));
+    }
+}
+
+#[test]
+fn a_large_file_is_a_consumer_and_what_cannot_be_read_is_not_taken_for_none() {
+    for stage in Stage::both("a_large_file") {
+        let work = stage.world.work();
+        let content = format!("API_KEY=old\nBULK={}\n", "x".repeat(1_500_000));
+        stage.world.encrypted("secrets/large.env.sops", &content, "dotenv");
+        assert!(fs::metadata(work.join("secrets/large.env.sops")).expect("file").len() > 1_900_000);
+        // Large, and no SOPS file.
+        fs::write(work.join("secrets/dump.sql"), "API_KEY sops\n".repeat(200_000) + &"y".repeat(300_000))
+            .expect("dump");
+        stage.world.git(&work, &["add", "-A"]);
+        stage.world.git(&work, &["commit", "-q", "-m", "large"]);
+        silent(stage.locked(1).args(["acquire", ROTATION]));
+        silent(&mut stage.writes(1, APP));
+        silent(&mut stage.writes(1, N8N));
+        let release = || says(stage.locked(1).args(["release", ROTATION]), 64);
+        names(&release(), "secrets/large.env.sops");
+        // Its metadata are there, and it can be read as nothing.
+        let broken = format!("API_KEY: ENC[AES256_GCM,data:x\n\t- [{}\nsops:\n    mac: x\n", "]");
+        fs::write(work.join("secrets/large.env.sops"), broken).expect("broken");
+        let said = release();
+        assert!(said.contains("not completed: not every file was looked at (secrets/large.env.sops"), "{said}");
+        assert!(said.contains(&format!("next:  locked release {ROTATION} --consumers-ok")), "{said}");
+        silent(stage.locked(1).args(["release", ROTATION, "--consumers-ok"]));
+        let note = stage.history()[0]["note"].to_string();
+        assert!(note.contains("not every file was looked at: "), "{note}");
+    }
+}
+
+/// A command that has done its part of it is kept for the rest, and its session's end says so.
+#[test]
+fn the_end_of_a_session_does_not_free_a_rotation_that_waits_for_its_consumers() {
+    for stage in Stage::both("the_end_frees_none") {
+        let end = |words: &[&str]| {
+            let mut command = stage.locked(1);
+            command.args(words).args(["session", "end"]);
+            command
+        };
+        says(&mut stage.rotates(1, &[], "true"), 0);
+        names(&says(&mut end(&[]), 64), &format!("{APP}, {N8N}"));
+        assert_eq!(stage.status()[0]["state"], "kept");
+        silent(&mut end(&["--consumers-ok"]));
+        let is_noted = |ended: &str| {
+            let last = &stage.history()[0];
+            let note = last["note"].as_str().expect("a note");
+            assert!(last["ended_as"] == ended && note.starts_with(&format!("not written: {APP}, {N8N}")), "{last}");
+        };
+        is_noted("completed");
+        // Written by then, it is completed; what is kept after a failure is not.
+        says(&mut stage.rotates(1, &[], "true"), 0);
+        silent(&mut stage.writes(1, APP));
+        silent(&mut stage.writes(1, N8N));
+        silent(&mut end(&[]));
+        assert_eq!(stage.history()[0]["ended_as"], "completed");
+        says(&mut stage.rotates(1, &["--keep"], "exit 3"), 3);
+        silent(&mut end(&[]));
+        assert_eq!(stage.history()[0]["ended_as"], "failed");
+        // An agent that goes has nobody who could be told: the ledger is.
+        let agent = |command: &mut std::process::Command| {
+            command.env_remove("LOCKED_SESSION").env("CLAUDE_CODE_SESSION_ID", "gone-2");
+        };
+        let mut rotates = stage.rotates(1, &[], "true");
+        agent(&mut rotates);
+        says(&mut rotates, 0);
+        let call = stage.world.root().join("call.json");
+        let work = stage.world.work().display().to_string();
+        let input = serde_json::json!({"hook_event_name": "SessionEnd", "session_id": "gone-2", "cwd": work});
+        fs::write(&call, input.to_string()).expect("a call");
+        let mut hook = stage.locked(1);
+        agent(&mut hook);
+        ends(hook.args(["agents", "check", "claude"]).stdin(fs::File::open(&call).expect("a call")), 0);
+        is_noted("failed");
+        assert_eq!(stage.status().len(), 0);
+    }
+}
+
+/// What runs by force is told by its own writes, and by those that were forced for it.
+#[test]
+fn a_rotation_by_force_is_not_completed_while_others_have_the_old_value() {
+    let stage = Stage::new();
+    let file = stage.world.state().join("locked.db");
+    let away = file.with_extension("away");
+    let locked = env!("CARGO_BIN_EXE_locked");
+    let force = "--force --reason inc-43";
+    let set =
+        |file: &str, types: &str, key: &str| format!("'{locked}' {force} sops set {types} {file} '{key}' '\"new\"'");
+    let app = set(APP, "--input-type dotenv --output-type dotenv", "[\"API_KEY\"]");
+    let n8n = set(N8N, "", "[\"env\"][0][\"API_KEY\"]");
+    for (options, script, ended, note) in [
+        (&[][..], "true", "failed", format!("forced: inc-43; not written: {APP}, {N8N}")),
+        (&["--consumers-ok"], "true", "completed", format!("forced: inc-43; not written: {APP}, {N8N}")),
+        (&[], &app, "failed", format!("forced: inc-43; not written: {N8N}")),
+        (&[], &format!("{app} && {n8n}").replace("new", "newer"), "completed", "forced: inc-43".to_owned()),
+    ] {
+        fs::rename(&file, &away).ok();
+        fs::create_dir(&file).expect("in the way");
+        let said = says(&mut stage.rotates(2, &[&["--force", "--reason", "inc-43"], options].concat(), script), 0);
+        let is_told = said.contains(&format!("{ROTATION} is not completed, and the ledger will say so: "));
+        assert_eq!(is_told, ended == "failed", "{said}");
+        fs::remove_dir(&file).expect("out of the way");
+        fs::rename(&away, &file).ok();
+        ends(stage.locked(3).args(["-r", "server:x", "true"]), 0);
+        let row = stage.history().into_iter().find(|row| row["resource"] == ROTATION).expect("recorded");
+        assert_eq!((&row["ended_as"], &row["note"]), (&ended.into(), &note.clone().into()), "{row}");
     }
 }

@@ -45,8 +45,40 @@ fn the_advice_is_put_on_the_issue_when_that_is_asked_for() {
             words.ends_with(&format!("no comment could be left on {ISSUE}: gh is not logged in (gh auth login)\n")),
             "{words}"
         );
-        let words = says(stage.locked(1).args(["check", ROTATION, "--comment"]), 77);
+        // Who never had it means none that is known.
+        let words = says(stage.locked(2).args(["check", ROTATION, "--comment"]), 77);
         assert!(words.contains("which issue is meant is not known"), "{words}");
+    }
+}
+
+/// The lost race is what the comment is for: whoever lost it has no live lease that would say for which issue it was.
+#[test]
+fn the_advice_is_put_on_the_issue_of_what_was_lost() {
+    for stage in Stage::both("of_what_was_lost") {
+        let comments = |stage: &Stage, number: &str| {
+            let asked = stage.asked();
+            asked.iter().filter(|words| words.starts_with(&format!("issue comment {number} "))).count()
+        };
+        let check = |stage: &Stage| says(stage.locked(1).args(["check", ROTATION, "--comment"]), 77);
+        silent(stage.locked(1).args(["acquire", ROTATION, "--issue", ISSUE]));
+        stage.back_date();
+        silent(stage.locked(2).args(["acquire", ROTATION, "--issue", "acme/infra#7"]));
+        let words = check(&stage);
+        assert!(!words.contains("no comment"), "{words}");
+        assert_eq!((comments(&stage, "5925"), comments(&stage, "7")), (1, 0));
+        // By a person's word as well.
+        silent(stage.locked(2).args(["release", ROTATION, "--as", "failed"]));
+        silent(stage.locked(1).args(["acquire", ROTATION, "--issue", "acme/infra#8"]));
+        ends(stage.locked(2).args(["steal", ROTATION, "--reason", "quicker", "--approved-by", "Ana"]), 0);
+        check(&stage);
+        assert_eq!((comments(&stage, "5925"), comments(&stage, "8")), (1, 1), "the last that it had");
+        // What was given back is no race that was lost.
+        silent(stage.locked(2).args(["release", ROTATION, "--as", "failed"]));
+        silent(stage.locked(1).args(["acquire", ROTATION, "--issue", "acme/infra#9"]));
+        silent(stage.locked(1).args(["release", ROTATION, "--as", "failed"]));
+        let words = check(&stage);
+        assert!(words.contains("which issue is meant is not known"), "{words}");
+        assert_eq!(comments(&stage, "9"), 0);
     }
 }
 

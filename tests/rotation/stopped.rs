@@ -1,10 +1,12 @@
 //! After any stop it is looked once more, before the program goes on.
 #![forbid(unsafe_code)]
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 
 use super::stage::{Held, ISSUE, ROTATION, Stage, text, until};
-use crate::world::processes::{is_halted, signal};
+use crate::world::processes::{child_of, freeze, is_halted, signal, thaw};
 
 /// A rotation whose program has stopped itself, and us with it.
 fn stopped(stage: &Stage) -> Held {
@@ -77,5 +79,122 @@ fn the_issue_of_the_hold_counts_after_a_stop() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(79), "{said}");
         assert!(said.contains(&format!("{ISSUE} is closed")), "{said}");
+    }
+}
+
+/// A rotation that writes all the time, below its program: its wrapper, keeper, program, and who writes.
+fn writing(stage: &Stage, options: &[&str]) -> (Held, [u32; 4]) {
+    let script = "echo up; (while :; do echo >> lines; done) & wait";
+    let held = Held::start(&mut stage.rotates(1, &[options, &["--consumers-ok"]].concat(), script));
+    let keeper = child_of(held.pid());
+    let program = child_of(keeper);
+    let writer = until("it writes", || stage.is_there("lines").then(|| child_of(program)));
+    let wrapper = held.pid();
+    (held, [wrapper, keeper, program, writer])
+}
+
+#[track_caller]
+fn was_ended(stage: &Stage, held: Held, how: &str) {
+    let output = held.ended();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(79), "{how}: {said}");
+    assert!(said.contains("the program had been stopped, and was ended"), "{how}: {said}");
+    assert_eq!(stage.history()[0]["ended_as"], "failed", "{how}");
+    assert_eq!(stage.status().len(), 0, "{how}");
+}
+
+/// No stop of the program alone is seen then: who would see it stood still as well.
+#[test]
+fn everything_that_was_stopped_goes_on_under_an_open_issue_alone() {
+    for stage in Stage::both("all_stopped") {
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [2, 3, 0, 1], [2, 0, 1, 3]] {
+            stage.issue_is("OPEN");
+            let (held, tree) = writing(&stage, &["--ttl", "60s", "--issue", ISSUE]);
+            order.iter().for_each(|&at| freeze(tree[at]));
+            stage.issue_is("CLOSED");
+            order.iter().rev().for_each(|&at| thaw(tree[at]));
+            was_ended(&stage, held, &format!("{order:?}"));
+        }
+    }
+}
+
+/// The signals that wait for it.
+fn waiting(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let line = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).expect("a mask")
+}
+
+/// Who is continued last must not continue what the keeper has frozen meanwhile.
+#[test]
+fn nothing_goes_on_while_it_is_asked() {
+    for stage in Stage::both("while_it_is_asked") {
+        let (held, tree) = writing(&stage, &["--issue", ISSUE]);
+        let [wrapper, keeper, program, writer] = tree;
+        tree.iter().for_each(|&pid| freeze(pid));
+        stage.gh_waits();
+        [program, writer, keeper].into_iter().for_each(thaw);
+        until("it is asked", || (stage.asked().len() > 1).then_some(()));
+        until("it stands still", || (is_halted(program) && is_halted(writer)).then_some(()));
+        thaw(wrapper);
+        // It hands on what comes, and so has seen that it was continued.
+        for sent in [Signal::USR1, Signal::USR2] {
+            signal(wrapper, sent);
+            until("it is handed on", || (waiting(program) & (1 << (sent.as_raw() - 1)) != 0).then_some(()));
+        }
+        assert!(is_halted(program) && is_halted(writer));
+        stage.answer("CLOSED");
+        was_ended(&stage, held, "asked");
+    }
+}
+
+#[test]
+fn everything_that_was_stopped_goes_on_where_the_issue_is_open_still() {
+    for stage in Stage::both("all_go_on") {
+        let (held, tree) = writing(&stage, &["--issue", ISSUE]);
+        tree.iter().for_each(|&pid| freeze(pid));
+        tree.iter().for_each(|&pid| thaw(pid));
+        until("it was asked again", || (stage.asked().len() > 1).then_some(()));
+        let lines = || std::fs::metadata(stage.world.work().join("lines")).expect("lines").len();
+        let before = lines();
+        until("it writes on", || (lines() > before).then_some(()));
+        signal(tree[3], Signal::KILL);
+        assert_eq!(held.ended().status.code(), Some(0));
+        assert_eq!(stage.history()[0]["ended_as"], "completed");
+        assert!(stage.asked().len() < 5, "one pause, and not one question after another: {:?}", stage.asked());
+    }
+}
+
+/// As a frozen container or a suspended machine does it: nothing is told of it but the clock.
+#[test]
+fn a_pause_that_no_event_tells_of_is_seen_by_the_clock() {
+    for stage in Stage::both("a_pause") {
+        let (held, [_, keeper, ..]) = writing(&stage, &["--issue", ISSUE]);
+        freeze(keeper);
+        stage.issue_is("CLOSED");
+        let since = Instant::now();
+        until("a pause has passed", || (since.elapsed() > Duration::from_secs(4)).then_some(()));
+        thaw(keeper);
+        was_ended(&stage, held, "a pause");
+    }
+}
+
+/// How often it has gone to sleep.
+fn sleeps(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.and_then(|count| count.trim().parse().ok()).expect("a count")
+}
+
+#[test]
+fn who_writes_far_below_the_program_is_asked_for_as_well() {
+    for stage in Stage::both("far_below") {
+        let (held, [_, keeper, _, writer]) = writing(&stage, &["--issue", ISSUE]);
+        freeze(writer);
+        let before = sleeps(keeper);
+        until("the keeper has looked", || (sleeps(keeper) > before + 3).then_some(()));
+        stage.issue_is("CLOSED");
+        thaw(writer);
+        was_ended(&stage, held, "far below");
     }
 }

@@ -4,6 +4,7 @@
 
 mod alike;
 mod loss;
+mod values;
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -11,6 +12,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 pub use loss::Lost;
+pub use values::Values;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

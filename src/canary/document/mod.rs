@@ -13,7 +13,7 @@ mod yaml;
 
 pub(super) use format::{CIPHERTEXT, Opened, holds, open};
 pub use format::{Format, Kind, sniff};
-pub use keys::{Keys, Lost};
+pub use keys::{Keys, Lost, Values};
 pub use metadata::{Flaw, Metadata, Recipient};
 
 use keys::{Leaf, NodeId, Segment};

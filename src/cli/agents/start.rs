@@ -98,7 +98,7 @@ pub(super) fn end(context: &Context, options: &RunOptions, call: &Call) -> Resul
             Some(file) => {
                 Ending::Quarantine { reason: format!("{}:{file}: plaintext; its session has ended", lease.host) }
             }
-            None if lease.explicit && lease.state == LeaseState::Held => {
+            None if (lease.explicit && lease.state == LeaseState::Held) || lease.resource.name.is_rotation() => {
                 let closing = crate::cli::session::closing(&mut world, lease)?;
                 note = closing.note;
                 Ending::Release(closing.ended)

@@ -7,6 +7,7 @@ use crate::cli::world::{CALL, World, scoped};
 use crate::exit::Exit;
 use crate::naming::Local;
 use crate::run;
+use crate::settle;
 use crate::store::{Ended, LeaseView};
 use crate::terms::{FencingToken, Resource};
 
@@ -36,7 +37,7 @@ impl Closing {
 
     /// The same by the word of somebody who says that the files need no new value.
     fn accepted(self) -> Self {
-        if self.consumers.files.is_empty() {
+        if self.consumers.is_nothing() {
             return self;
         }
         Self { ended: Ended::Completed, consumers: run::Left::default(), ..self }
@@ -46,7 +47,9 @@ impl Closing {
 /// How a lease that rests with the session ends when nobody is there to say more.
 pub(in crate::cli) fn closing(world: &mut World<'_>, lease: &LeaseView) -> Result<Closing, Exit> {
     let rotation = &lease.resource;
-    if !lease.explicit {
+    // One that is kept for its consumers has succeeded: what is left is theirs.
+    let waits = rotation.name.is_rotation() && lease.reason.as_deref().is_some_and(settle::is_of_consumers);
+    if !lease.explicit && !waits {
         // What is kept after a failure did not become well by the session's end.
         return Ok(Closing::of(Ended::Failed));
     } else if !rotation.name.is_rotation() {
@@ -60,10 +63,9 @@ pub(in crate::cli) fn closing(world: &mut World<'_>, lease: &LeaseView) -> Resul
     let session = world.session.id;
     let left = run::consumers_left(world.context, world.store.as_mut(), rotation, session, &[], CALL)
         .map_err(|error| world.down(&error))?;
-    rotation::tell_unseen(rotation, &left);
-    Ok(match left.files.is_empty() {
+    Ok(match left.is_nothing() {
         true => Closing::of(Ended::Completed),
-        false => Closing::failed(format!("not written: {}", left.listed()), left),
+        false => Closing::failed(left.noted(), left),
     })
 }
 
@@ -85,7 +87,7 @@ impl Closings {
             }
             let found = closing(world, lease)?;
             let found = if accepted { found.accepted() } else { found };
-            if !found.consumers.files.is_empty() {
+            if !found.consumers.is_nothing() {
                 return Err(rotation::not_completed(world, &lease.resource, &found.consumers));
             }
             self.0.push((lease.resource.clone(), lease.token, found));

@@ -25,6 +25,8 @@ pub(in crate::cli) struct Board {
     pub(super) seen: Vec<Seen>,
     pub(super) line: Line,
     pub(super) duties: Vec<PastLease>,
+    /// Only what stalls was asked for.
+    pub(super) stalls: bool,
 }
 
 impl Board {
@@ -44,7 +46,7 @@ impl Board {
         let seen = seen(leases, context, verb, place, store);
         // A schema of before knows of no duties.
         let duties = if all { duty::open(store, &verb.resources).unwrap_or_default() } else { Vec::new() };
-        Ok(Self { seen, line, duties })
+        Ok(Self { seen, line, duties, stalls: verb.stalled.is_some() })
     }
 
     /// What decides whether it is news: all that is shown but how much time has gone by, which changes by itself.

@@ -16,7 +16,8 @@ use super::board::{Board, Seen, plaintext};
 impl Board {
     /// What is held, who stands in line, what is left to a person.
     pub(in crate::cli) fn rows(&self, of: &[ResourceName]) -> String {
-        let parts = [rows(&self.seen), self.line.rows(of), duty::rows(&self.duties)];
+        let none = if self.stalls { "nothing is stalled" } else { "no live leases" };
+        let parts = [rows(&self.seen, none), self.line.rows(of), duty::rows(&self.duties)];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -42,9 +43,9 @@ fn expires(lease: &LeaseView) -> String {
 }
 
 /// What is held.
-fn rows(leases: &[Seen]) -> String {
+fn rows(leases: &[Seen], none: &str) -> String {
     if leases.is_empty() {
-        return "no live leases".to_owned();
+        return none.to_owned();
     }
     let head = ["RESOURCE", "HOLDER", "HOST", "STATE", "SINCE", "EXPIRES", "ALIVE", "WAITING", "OPERATION"]
         .map(str::to_owned)

@@ -119,6 +119,11 @@ pub(in crate::supervise) fn next_halt(pid: i32) -> Option<Changed> {
     wait_id(libc::P_PID, pid, libc::WSTOPPED | libc::WCONTINUED).map(|(_, changed)| changed)
 }
 
+/// Takes the news away that the child was continued; a stop since then stays to be seen.
+pub(in crate::supervise) fn forget_continue(pid: i32) {
+    while wait_id(libc::P_PID, pid, libc::WCONTINUED).is_some() {}
+}
+
 /// Reaps orphans that became ours, but never `child`.
 pub(in crate::supervise) fn reap_orphans(child: i32) {
     while let Some((pid, _)) = wait_id(libc::P_ALL, 0, libc::WEXITED | libc::WNOWAIT) {

@@ -76,6 +76,9 @@ impl Wrapper<'_> {
             }
         };
         course.started(clock.now());
+        if begin.asks_again {
+            course.asks_again(clock.now());
+        }
         self.duty.borrow_mut().hang_up();
         let mut running =
             Running { wrapper: self, job, asks_again: begin.asks_again, course, child, lasts: false, loose: false };
@@ -150,11 +153,13 @@ impl Running<'_, '_> {
         let lasts_at = half_way(clock.now(), self.course.stop_at());
         loop {
             let now = clock.now();
+            self.course.goes_by(now);
             let wake_at = [self.course.wake_at(), Some(lasts_at).filter(|_| !self.lasts)].into_iter().flatten().min();
             let limit = wake_at.map_or(Duration::MAX, |at| now.until(at));
             if console::first(Some(&self.child), false, limit) == First::Ended {
                 return self.ended();
             }
+            self.course.goes_by(clock.now());
             if clock.now() >= lasts_at && !std::mem::replace(&mut self.lasts, true) {
                 news(News::Lasts);
             }
@@ -209,6 +214,7 @@ impl Running<'_, '_> {
                     act = duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
                 }
                 if act == Act::Wait {
+                    self.course.may_go_on(clock.now());
                     drop(frozen);
                 } else {
                     // What is to be stopped does not go on before.
