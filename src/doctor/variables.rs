@@ -13,13 +13,14 @@ const OURS: [&str; 6] =
     ["LOCKED_SESSION", "LOCKED_STATE_DIR", "LOCKED_STORE", "LOCKED_TRUST", "LOCKED_BYPASS", "LOCKED_SHIMS_DIR"];
 
 /// What a command under a lease, a shim or a keeper finds in its environment.
-const GIVEN: [&str; 9] = [
+const GIVEN: [&str; 10] = [
     "LOCKED_RESOURCES",
     "LOCKED_TOKENS",
     "LOCKED_LEASE",
     "LOCKED_AGENT_SESSION",
     "LOCKED_HOLDER",
     "LOCKED_LOST_CAUSE",
+    "LOCKED_HOOK_CHAINED",
     "LOCKED_HOOK_PROBE",
     "LOCKED_IN",
     "LOCKED_COMPLETE_WITHIN",
