@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lineage", &["store", "terms"]),
     ("notes", &["platform", "state", "terms"]),
     ("copies", &["platform", "state", "terms"]),
-    ("canary", &["platform", "rules"]),
+    ("canary", &["platform", "rules", "terms"]),
     ("audit", &["canary", "exit", "git", "naming", "platform", "terms"]),
     ("hooks", &["git", "platform", "terms"]),
     ("agents", &["platform", "program", "state", "terms"]),

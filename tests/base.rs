@@ -18,6 +18,7 @@ mod plain;
 mod playbook;
 mod replaced;
 mod table;
+mod taken_in;
 mod unseen;
 
 mod stage;

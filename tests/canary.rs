@@ -6,6 +6,7 @@ mod arbiter;
 mod catches;
 mod cost;
 mod cuts;
+mod modes;
 mod quiet;
 mod recipients;
 mod shapes;

@@ -16,6 +16,9 @@ use crate::git::{Environment, GitError, path_from, real_git};
 /// Searched for a version that has no receipt; more is history that nobody pushes or merges today.
 const MOST_COMMITS: &str = "--max-count=20000";
 
+/// Searched for another version with the code of one that nobody has proven.
+const MOST_EVER: &str = "--max-count=5000";
+
 /// So many commits that changed one file are looked at for what it was.
 const MOST_OF_ONE: &str = "--max-count=200";
 
@@ -62,6 +65,27 @@ impl Door {
         let told =
             self.maybe("rev-parse", ["--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])?;
         Ok(told.map(|told| String::from_utf8_lossy(&told).trim().to_owned()))
+    }
+
+    /// The tree that a name leads to; none when it leads to none.
+    ///
+    /// # Errors
+    /// git cannot be started.
+    pub fn tree(&self, name: &str) -> Result<Option<String>, GitError> {
+        let told = self.maybe("rev-parse", ["--verify", "--quiet", "--end-of-options", &format!("{name}^{{tree}}")])?;
+        Ok(told.map(|told| text(&told)))
+    }
+
+    /// The first of these commits whose parents were cut off from this clone, if there is one.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub fn first_cut(&self, history: &[Commit]) -> Result<Option<String>, GitError> {
+        let named = self.ask("rev-parse", ["--git-path", "shallow"], "to see where the history begins")?;
+        let named = self.directory.join(path_from(named.strip_suffix(b"\n").unwrap_or(&named)));
+        let cut = std::fs::read_to_string(named).unwrap_or_default();
+        let cut: HashSet<&str> = cut.lines().collect();
+        Ok(history.iter().find(|commit| cut.contains(&*commit.id)).map(|commit| commit.id.clone()))
     }
 
     /// What the commit that is being made will have as parents. A merge that git makes by itself has not noted the other
@@ -128,6 +152,25 @@ impl Door {
         Ok(change::commits(&self.walked(list, args)?))
     }
 
+    /// Every content that these commits, any ref or HEAD has ever had, with its path, the oldest first. Of a long history the newer
+    /// part.
+    ///
+    /// # Errors
+    /// git cannot be started, or fails.
+    pub(super) fn ever(&self, tips: &[&str]) -> Result<Vec<(Vec<u8>, String)>, GitError> {
+        let list = ["--all", MOST_EVER, "--topo-order", "--reverse"].into_iter().chain(tips.iter().copied());
+        let args = RAW.iter().copied().chain(["-m", "--root", "--always", HEADER]);
+        let changes = change::commits(&self.walked(list, args)?).into_iter().flat_map(|commit| commit.changes);
+        // What was there before may lie behind what is looked at.
+        Ok(changes
+            .flat_map(|change| {
+                let now = (change.kind == Kind::File).then_some(change.blob);
+                let all: Vec<String> = change.before.into_iter().chain(now).collect();
+                all.into_iter().map(move |blob| (change.path.clone(), blob))
+            })
+            .collect())
+    }
+
     /// Every file of a tree.
     ///
     /// # Errors
@@ -172,8 +215,9 @@ impl Door {
     /// git cannot be started, or fails.
     pub fn places(&self, blobs: &[&str], parents: &[String]) -> Result<Vec<(Vec<u8>, String)>, GitError> {
         let mut places = Vec::new();
+        let sought: HashSet<&str> = blobs.iter().copied().collect();
         for parent in parents {
-            places.extend(self.files(parent)?.into_iter().filter(|(_, blob)| blobs.contains(&&**blob)));
+            places.extend(self.files(parent)?.into_iter().filter(|(_, blob)| sought.contains(&**blob)));
         }
         let wanted: Vec<String> = blobs.iter().map(|blob| format!("--find-object={blob}")).collect();
         let walk = |wanted: &[String]| {
@@ -184,7 +228,7 @@ impl Door {
         // In a clone without all contents git cannot search by one; then everything is listed.
         let walked = change::commits(&walk(&wanted).or_else(|_| walk(&[]))?);
         let found = walked.into_iter().flat_map(|commit| commit.changes).map(|change| (change.path, change.blob));
-        places.extend(found.filter(|(_, blob)| blobs.contains(&&**blob)));
+        places.extend(found.filter(|(_, blob)| sought.contains(&**blob)));
         Ok(places)
     }
 }
@@ -213,7 +257,8 @@ impl Door {
             had.push(change.blob);
             had
         });
-        Ok(had.filter(|blob| blobs.contains(&&**blob)).collect())
+        let sought: HashSet<&str> = blobs.iter().copied().collect();
+        Ok(had.filter(|blob| sought.contains(&**blob)).collect())
     }
 }
 

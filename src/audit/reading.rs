@@ -9,12 +9,13 @@ use super::change::{Change, Kind};
 use super::demand::{CONFIG, Rules, directories, may_be_sops};
 use super::door::{Door, Tree};
 use super::seen::Seen;
-use crate::canary::document::SIZE_CAP;
 use crate::git::GitError;
 use crate::naming::CreationRules;
 
 /// The metadata alone is longer than this (bytes).
 pub(super) const SMALLEST: u64 = 200;
+/// What a name demands to be SOPS is looked at up to this (bytes).
+const LARGEST_NAMED: u64 = 256 * 1024 * 1024;
 /// What no name demands to be SOPS is not looked into above this (bytes).
 const LARGEST_UNNAMED: u64 = 1024 * 1024;
 
@@ -84,6 +85,11 @@ pub(super) fn contents(door: &Door, changes: &[(&Change, &Rules)]) -> Result<Con
             *old.entry(before).or_default() |= now.is_sops();
         }
     }
+    // What went away may have come back under another name.
+    if contents.seen.values().any(Seen::is_sops) {
+        let gone = changes.iter().filter(|(change, _)| change.kind == Kind::Gone && may_be_sops(&change.path));
+        gone.flat_map(|(change, _)| &change.before).for_each(|before| _ = old.entry(before).or_default());
+    }
     let known: HashSet<String> = contents.seen.keys().cloned().collect();
     old.retain(|blob, _| !known.contains(*blob));
     contents.read(door, &old)?;
@@ -105,7 +111,7 @@ impl Contents {
         for ((&blob, &named), found) in blobs.iter().zip(door.sizes(&names)?) {
             let seen = match found {
                 None => Seen::Absent,
-                Some((_, size)) if named && size > SIZE_CAP => Seen::TooLarge,
+                Some((_, size)) if named && size > LARGEST_NAMED => Seen::TooLarge,
                 Some((_, size)) if named || (SMALLEST..=LARGEST_UNNAMED).contains(&size) => {
                     wanted.push(blob);
                     continue;

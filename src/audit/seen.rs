@@ -1,6 +1,7 @@
 //! What a content is by itself. Pure.
 #![forbid(unsafe_code)]
 
+use crate::canary::document::SIZE_CAP;
 use crate::canary::{self, Document, Fault, Format, Kind};
 use crate::terms::Digest;
 
@@ -11,7 +12,7 @@ pub(super) enum Seen {
     Absent,
     /// It was not looked at: too small or too large to be SOPS, or of another kind.
     Passed,
-    /// So large that nobody looks into it.
+    /// So large that nobody looks into it, and not surely plaintext.
     TooLarge,
     /// Nothing, or white space.
     Empty,
@@ -39,10 +40,14 @@ const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 impl Seen {
     pub(super) fn of(content: &[u8]) -> Self {
-        match canary::sniff(content) {
+        if content.len() as u64 > SIZE_CAP {
+            return if canary::may_hold_sops(content) { Self::TooLarge } else { plain(content) };
+        }
+        let (kind, native) = canary::kind_and_native(content);
+        match kind {
             Kind::Empty => Self::Empty,
             Kind::Plain => plain(content),
-            Kind::Sops(_) => match canary::native(content) {
+            Kind::Sops(_) => match native {
                 Ok(document) => Self::Whole(Box::new(document), Digest::of(content)),
                 Err(Fault::Unreadable(unreadable)) if unreadable.format == Format::Yaml => {
                     Self::Odd(Digest::of(content), Fault::Unreadable(unreadable))

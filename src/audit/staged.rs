@@ -10,7 +10,9 @@ use super::door::{Door, Tree};
 use super::finding::{Finding, Wrong};
 use super::judge::{Judgement, judge};
 use super::reading::{self, Contents};
+use super::sealed::Seals;
 use super::written::{Version, Wanted};
+use crate::canary::Fault;
 use crate::git::GitError;
 
 /// What it comes to.
@@ -34,12 +36,20 @@ pub fn staged(door: &Door, parents: &[String]) -> Result<Staged, GitError> {
     let rules = reading::rules(door, &[(Tree::Index, &changes)])?.pop().unwrap_or_default();
     let with_rules: Vec<(&Change, &Rules)> = changes.iter().map(|change| (change, &rules)).collect();
     let contents = reading::contents(door, &with_rules)?;
+    let mut seals = Seals::default();
+    let before = changes.iter().flat_map(|change| &change.before);
+    before.filter_map(|blob| contents.of(blob).document()).for_each(|document| seals.add(document));
+    let is_merged = |change: &Change| contents.of(&change.blob).document().is_some_and(|it| seals.is_merged(it));
     let mut staged = Staged::default();
     for change in &changes {
         let known = known.contains(&change.blob);
         match look(change, &contents, &rules) {
             Judgement::Other => {}
             Judgement::Sound | Judgement::Odd(_) if known => {}
+            // It may have moved, or been copied, from a path where it was sound.
+            Judgement::Sound if is_merged(change) => {
+                staged.findings.push(finding(change, Wrong::Bad(Fault::Merged), None));
+            }
             Judgement::Sound => staged.wanted.push(wanted(change, &contents, None)),
             Judgement::Odd(fault) => {
                 staged.wanted.push(Wanted { odd: Some(fault), ..wanted(change, &contents, None) });

@@ -55,6 +55,9 @@ pub enum Fault {
     /// It has values, and all of them are in the open.
     #[error("it has SOPS metadata, but not one value is encrypted")]
     NothingEncrypted,
+    /// Values are in the open that its own rules say are encrypted.
+    #[error("values lie in the open that its own rules say are encrypted: {0}")]
+    LaidOpen(Names),
     /// Another choice of what is encrypted than before, which no command makes.
     #[error("the rule that chooses what is encrypted ({0}) is not what it was")]
     RuleChanged(Names),
@@ -127,6 +130,9 @@ impl Fault {
             Self::AllKeysLost(_) => "if that is meant, accept the file; else take the version before",
             Self::NothingEncrypted => {
                 "no key matches the rule that chooses what to encrypt (encrypted_regex and its kin): correct the rule"
+            }
+            Self::LaidOpen(_) => {
+                "sops cannot decrypt it so: take the version before, and make the change with `sops set` or `sops edit`"
             }
             Self::DoubleEncryption => "use `sops edit` or `sops set` on a file that is encrypted already",
             Self::RecipientsDropped(_) | Self::RecipientsAdded(_) => {

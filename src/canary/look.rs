@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::against::{self, Before};
-use super::document::{Document, Format, Kind, SIZE_CAP, sniff};
+use super::document::{self, Document, Format, Kind, SIZE_CAP, sniff};
 use super::unwrap::{self, Keyring};
-use super::{Arbiter, Expect, Fault, Sample, Verdict, structure};
+use super::{Arbiter, Expect, Fault, Names, Sample, Verdict, structure};
 use crate::rules::{Change, Via};
 
 /// How often a file that changes under our eyes is looked at.
@@ -79,6 +79,8 @@ fn judge(sample: &Sample<'_>, content: &[u8], arbiter: &Arbiter) -> Verdict {
     if let Err(fault) = against::check(&before, &after, sample.path, expect) {
         return Verdict::Bad(fault);
     }
+    let open =
+        if is_open_edit(expect) { None } else { laid_open(before.document().zip(base.as_deref()), (&after, content)) };
     if let Some(before) = before.document().filter(|_| !is_open_edit(expect))
         && locked_out(before, &after, arbiter)
     {
@@ -87,7 +89,11 @@ fn judge(sample: &Sample<'_>, content: &[u8], arbiter: &Arbiter) -> Verdict {
     // Only of SOPS files a copy is ever made, to see whether sops could decrypt them before.
     let was = before.document().filter(|_| !is_open_edit(expect)).map(|document| document.format);
     let ciphertext = base.as_deref().zip(was);
-    arbiter.judge(sample.path, after.format, ciphertext)
+    match (arbiter.judge(sample.path, after.format, ciphertext), open) {
+        // Where nobody can decrypt it, it counts what the file says itself; else sops knows better what it can read.
+        (Verdict::Unverified(_), Some(fault)) => Verdict::Bad(fault),
+        (verdict, _) => verdict,
+    }
 }
 
 /// Nothing was written. What was sound stays so; of anything else the command has no part.
@@ -116,6 +122,17 @@ fn source(expect: &Expect, arbiter: &Arbiter) -> Option<Vec<u8>> {
 fn source_was_sops(expect: &Expect, arbiter: &Arbiter) -> bool {
     let encrypts = expect.change == Some(Change::Encrypt) && expect.via != Via::InPlace;
     encrypts && source(expect, arbiter).is_some_and(|content| matches!(sniff(&content), Kind::Sops(_)))
+}
+
+/// Values in the open that should be encrypted, but for those that were so before: no command of now has put them there.
+fn laid_open(before: Option<(&Document, &[u8])>, (after, content): (&Document, &[u8])) -> Option<Fault> {
+    let mut open = document::laid_open(after, content);
+    if let Some((before, content)) = before.filter(|_| !open.is_empty()) {
+        let was = document::laid_open(before, content);
+        open.retain(|path| !was.contains(path));
+    }
+    let count = open.len();
+    (count > 0).then(|| Fault::LaidOpen(Names::new(open, count)))
 }
 
 fn is_open_edit(expect: &Expect) -> bool {

@@ -26,8 +26,8 @@ pub use keys::Keys;
 pub use likeness::{Likeness, is_bared, is_copied, likeness, plain_names};
 pub use look::look;
 pub use names::Names;
-pub use standing::{fits_rule, is_merged, lacking};
-pub use structure::{has_encrypted_value, native};
+pub use standing::{fits_rule, is_merged, lacking, seals};
+pub use structure::{has_encrypted_value, kind_and_native, may_hold_sops, native};
 
 use std::ffi::OsString;
 use std::fmt;

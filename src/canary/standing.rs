@@ -1,7 +1,7 @@
 //! What can be told of a file that lies somewhere, without the command that wrote it: in a commit, or on the way into one.
 #![forbid(unsafe_code)]
 
-use super::document::Document;
+use super::document::{self, CIPHERTEXT, Document};
 use super::{Fault, Names, recipients};
 
 /// Whether a file can be decrypted by those whom its creation rule names, and by no others: `age` are the rule's age
@@ -20,6 +20,21 @@ pub fn is_merged(before: &Document, now: &Document) -> bool {
     let (Some(was), Some(is)) = (&before.metadata, &now.metadata) else { return false };
     let other_values = || !before.keys.holds_what(&now.keys, is.mac_only_encrypted);
     was.mac && was.seal == is.seal && (was.made != is.made || other_values())
+}
+
+/// The numbers ([`Metadata::seal`](super::document::Metadata)) of the message authentication codes that a content may bear, as a scan
+/// finds them: for who looks for one among many.
+pub fn seals(content: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    const MAC: &[u8] = b"mac";
+    let after = |at: usize| &content[at + MAC.len()..];
+    let places = content.windows(MAC.len()).enumerate().filter(|(_, window)| *window == MAC).map(|(at, _)| at);
+    places.filter_map(move |at| {
+        let rest = after(at);
+        let begin = rest.iter().take(8).position(|byte| !b" \t\"':=".contains(byte))?;
+        let code = rest[begin..].strip_prefix(CIPHERTEXT.as_bytes()).map(|_| &rest[begin..])?;
+        let end = code.iter().position(|byte| *byte == b']')?;
+        std::str::from_utf8(&code[..=end]).ok().map(document::seal_of)
+    })
 }
 
 /// What a later version lacks of what `newer` had made of `base`: names, values, recipients; none where it has all of it.

@@ -1,25 +1,46 @@
 //! What one file must be by itself, whatever it was before. No key is needed, and nothing runs.
 #![forbid(unsafe_code)]
 
-use super::Fault;
-use super::document::{self, CIPHERTEXT, Document, Format, Metadata, Opened, holds};
+use super::document::{self, CIPHERTEXT, Document, Format, Kind, Metadata, Opened, holds};
+use super::{Fault, Names};
 
 /// Reads a file's content and says what is wrong with it by itself: empty, plaintext, cut off, conflict markers, CRLF
-/// in dotenv, broken metadata, nothing encrypted. Pre-image copies are kept only of what passes here.
+/// in dotenv, broken metadata, nothing encrypted, or a value in the open that its own rules say is encrypted. Pre-image copies are kept only of what passes here.
 ///
 /// # Errors
 /// The first [`Fault`] found. [`Fault::Unreadable`] is a weak finding for YAML: sops may read what we do not.
 pub fn native(content: &[u8]) -> Result<Document, Fault> {
-    let document = whole(content)?;
-    match nothing_encrypted(&document) {
-        true => Err(Fault::NothingEncrypted),
-        false => Ok(document),
+    judged(content, document::open(content))
+}
+
+fn judged(content: &[u8], opened: Opened) -> Result<Document, Fault> {
+    let document = of_opened(content, opened)?;
+    if nothing_encrypted(&document) {
+        return Err(Fault::NothingEncrypted);
+    }
+    let open = document::laid_open(&document, content);
+    match open.len() {
+        0 => Ok(document),
+        count => Err(Fault::LaidOpen(Names::new(open, count))),
     }
 }
 
-/// The checks of [`native`] but for the last one, which may be different if it was so before.
-pub(super) fn whole(content: &[u8]) -> Result<Document, Fault> {
+/// The same, and what the content is at a glance: it is read once.
+///
+/// # Errors
+/// As [`native`], where it is SOPS.
+pub fn kind_and_native(content: &[u8]) -> (Kind, Result<Document, Fault>) {
     let opened = document::open(content);
+    let kind = document::kind_of(&opened);
+    (kind, judged(content, opened))
+}
+
+/// The checks of [`native`] but for the last two, which may be different if it was so before.
+pub(super) fn whole(content: &[u8]) -> Result<Document, Fault> {
+    of_opened(content, document::open(content))
+}
+
+fn of_opened(content: &[u8], opened: Opened) -> Result<Document, Fault> {
     if opened == Opened::Empty {
         return Err(Fault::Empty);
     }
@@ -79,6 +100,12 @@ fn is_marker(line: &[u8], sign: u8) -> bool {
 fn carriage_return(content: &[u8]) -> Option<usize> {
     let mut lines = content.split(|byte| *byte == b'\n').enumerate();
     lines.find(|(_, line)| line.starts_with(b"sops_") && line.ends_with(b"\r")).map(|(number, _)| number + 1)
+}
+
+/// Whether there is any sign of SOPS in it. What has none is plaintext, however large.
+#[must_use]
+pub fn may_hold_sops(content: &[u8]) -> bool {
+    holds(content, "sops") && holds(content, CIPHERTEXT)
 }
 
 /// Whether there is an encrypted value besides the MAC. What has none may be somebody's secrets as they are.

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::canary::{self, Expect, Kind, Sample, Verdict};
+use crate::audit::{self, Door};
+use crate::canary::{self, Expect, Fault, Kind, Sample, Verdict};
 use crate::clock::Clock as _;
 use crate::config::StoreSetting;
 use crate::copies::{Chain, Quality};
@@ -168,12 +169,24 @@ fn look(context: &Context, target: &Target, content: &[u8], shown: &str) -> Resu
     let sample = Sample { path: &target.path, before: None, expect: &expect };
     match canary::look(&sample, &run::arbiter(context, None)) {
         Verdict::Sound => Ok("sound"),
+        // Without a key only its likeness to what git has tells that two versions were mixed into it.
+        Verdict::Unverified(_) if is_resealed(context, target, content) => {
+            Err(cannot(shown, &Fault::Merged.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
+        }
         Verdict::Unverified(_) => Ok("unverified"),
         Verdict::OpenEdit => Err(cannot(shown, "it is plaintext", &encrypt, exit::QUARANTINED)),
         Verdict::Bad(fault) => {
             Err(cannot(shown, &fault.to_string(), &format!("locked restore {shown}"), exit::QUARANTINED))
         }
     }
+}
+
+/// Whether it bears the code of another version that git has, with other values.
+pub(super) fn is_resealed(context: &Context, target: &Target, content: &[u8]) -> bool {
+    let Some(repository) = &target.repository else { return false };
+    let door = Door::at(&repository.worktree_root, &run::env_of(context));
+    let blob = repository.stored_as(&target.path, content, &run::env_of(context)).unwrap_or_default();
+    audit::is_resealed(&door, content, &blob).unwrap_or(false)
 }
 
 fn cannot(shown: &str, why: &str, next: &str, status: i32) -> Exit {

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::audit::{self, Audited, Commit, Door, Finding, Wanted};
 use crate::exit::{self, Exit};
-use crate::report;
+use crate::report::{self, Refusal};
 use crate::run::{self, Context};
 use crate::terms::{Scope, SessionId};
 
 use super::RunOptions;
 use super::findings::{self, line, object};
 use super::front::refuse;
-use super::hooks::{no_git, pushes, told};
+use super::hooks::{Tips, no_git, pushes, told};
 use super::ledger::{self, Ledger, Unasked};
 use super::out::print;
 use super::verbs::AuditVerb;
@@ -53,7 +53,8 @@ fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<
             None
         }
         Receipts::NotAsked(why) => {
-            audited.findings.extend(audit::odd(&audited.wanted));
+            let found = audit::by_content(&door, &audited.wanted).map_err(|error| no_git(&error))?;
+            audited.findings.extend(found);
             Some(why)
         }
     };
@@ -63,15 +64,14 @@ fn attempt(context: &Context, options: &RunOptions, verb: &AuditVerb) -> Result<
 fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
     let git = |error| no_git(&error);
     if verb.pre_receive {
-        let mut words = Vec::new();
-        for tip in pushes(&told(), 1) {
-            words.extend(door.commit(&tip).map_err(git)?);
+        let Tips { commits: mut words, in_trees } = Tips::of(door, pushes(&told(), 1)).map_err(git)?;
+        let mut audited = Audited::default();
+        if !words.is_empty() {
+            words.extend(["--not".to_owned(), "--all".to_owned()]);
+            audited = audit::commits_and_copies(door, &words).map_err(git)?;
         }
-        if words.is_empty() {
-            return Ok(Audited::default());
-        }
-        words.extend(["--not".to_owned(), "--all".to_owned()]);
-        return audit::commits_and_copies(door, &words).map_err(git);
+        audited.findings.extend(in_trees);
+        return Ok(audited);
     }
     let misuse = |end: &str| {
         // Nobody is told to type what was typed.
@@ -93,8 +93,26 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
                     return Err(misuse(end));
                 }
             }
-            audit::commits_and_copies(door, std::slice::from_ref(range)).map_err(git)
+            let audited = audit::commits_and_copies(door, std::slice::from_ref(range)).map_err(git)?;
+            match door.first_cut(&audited.history).map_err(git)? {
+                None => Ok(audited),
+                Some(commit) => Err((cut_off(range, &commit), exit::USAGE)),
+            }
         }
+    }
+}
+
+/// What lies behind the beginning of a shallow clone is not looked at, and must not look as if it had been.
+fn cut_off(range: &str, commit: &str) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!(
+            "{range:?} goes back to where this shallow clone begins ({})",
+            commit.get(..12).unwrap_or(commit)
+        ),
+        why: "what was committed before that, and since, cannot be told apart here".to_owned(),
+        retry: "yes, after the next step".to_owned(),
+        next: "git fetch --unshallow".to_owned(),
     }
 }
 
@@ -141,6 +159,8 @@ fn answer(verb: &AuditVerb, audited: &Audited, not_asked: Option<&str>) -> Exit 
     }
     let content_only = not_asked.map(|why| format!("locked: content only, receipts were not asked for: {why}"));
     if verb.pre_receive {
+        // Whoever set this up believes that receipts are asked for.
+        content_only.iter().for_each(|note| report::say(note));
         return match findings::refusal(findings, "taken in", "", None) {
             Some((refusal, status)) => refuse(&refusal, status),
             None => Exit::OK,

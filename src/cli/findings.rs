@@ -121,6 +121,9 @@ fn step(
         Wrong::Bad(Fault::Empty) if work == Work::New => {
             ("yes, once it is filled".to_owned(), format!("git rm --cached {path}"))
         }
+        Wrong::Bad(fault) if work == Work::New => {
+            (format!("yes; {}", fault.advice()), format!("git rm --cached {path}"))
+        }
         Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
         Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
         Wrong::Unlocked => {
@@ -145,7 +148,7 @@ enum Work {
     Other,
     /// It is another version, and a sound one.
     Sound,
-    /// It is new, and was never filled: there is no version to come back to.
+    /// It is new, and was never filled, or never right: there is no version to come back to.
     New,
 }
 
@@ -164,7 +167,11 @@ impl Work {
         let sound = |content: &Vec<u8>| canary::native(content).is_ok();
         match worst.wrong {
             Wrong::Bad(_) if other(worst).as_ref().is_some_and(sound) => Self::Sound,
-            Wrong::Bad(Fault::Empty) if !run::can_be_restored(context, &root.join(path_from(&worst.path))) => Self::New,
+            Wrong::Bad(Fault::Empty | Fault::LaidOpen(_) | Fault::Merged)
+                if !run::can_be_restored(context, &root.join(path_from(&worst.path))) =>
+            {
+                Self::New
+            }
             _ if alike.iter().any(|finding| other(finding).is_some()) => Self::Other,
             _ => Self::Same,
         }

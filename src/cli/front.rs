@@ -154,7 +154,7 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = |settings: &Settings| {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
-        parse(definition, &ours).map_err(|error| misuse(error)).and_then(|whole| checked(context, &whole, settings))
+        parse(definition, &ours).map_err(misuse).and_then(|whole| checked(context, &whole, settings))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
         return super::explain::explain(context, &resources, &options, words, false);

@@ -20,7 +20,7 @@ use super::ledger;
 use super::out::print;
 use super::verbs::{HookVerb, HooksVerbs};
 
-pub(super) use pushed::{pushes, told};
+pub(super) use pushed::{Tips, pushes, told};
 
 pub(super) fn hooks(context: &Context, options: &RunOptions, verb: &HooksVerbs) -> Exit {
     let done = match verb {

@@ -57,6 +57,13 @@ impl Repository {
         std::fs::metadata(self.common_dir.join("shallow")).is_ok_and(|found| found.len() > 0)
     }
 
+    /// Whether contents may be missing here that some remote has promised: git serves nothing from such a clone.
+    #[must_use]
+    pub fn is_partial(&self, env: Environment<'_>) -> bool {
+        let promised = ["--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
+        self.ask_whether(env, "config", promised, NEED).is_ok_and(|found| found.is_some())
+    }
+
     /// The branches of this remote that its last fetches have seen, in whichever work tree.
     fn fetched(&self, remote: &str, env: Environment<'_>) -> Result<Vec<Fetched>, GitError> {
         let Some(url) = self.url_by_git(remote, env)? else { return Ok(Vec::new()) };

@@ -57,12 +57,19 @@ impl Repository {
     /// Whether a merge that has begun here takes this commit in, or it is the one that is being picked.
     #[must_use]
     pub fn is_taking_in(&self, commit: &str, env: Environment<'_>) -> bool {
-        let named = |sign: &str| {
-            let told = read_if_there(&self.git_dir.join(sign)).ok().flatten().unwrap_or_default();
-            String::from_utf8_lossy(&told).lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
-        };
-        named("MERGE_HEAD").iter().any(|merged| self.is_ancestor(commit, merged, env).unwrap_or(false))
-            || named("CHERRY_PICK_HEAD").iter().any(|picked| picked == commit)
+        self.named_by("MERGE_HEAD").iter().any(|merged| self.is_ancestor(commit, merged, env).unwrap_or(false))
+            || self.named_by("CHERRY_PICK_HEAD").iter().any(|picked| picked == commit)
+    }
+
+    /// The commits that a merge or a pick that has begun here takes in, as far as they are named.
+    pub(super) fn taken_in(&self) -> Vec<String> {
+        ["MERGE_HEAD", "CHERRY_PICK_HEAD"].into_iter().flat_map(|sign| self.named_by(sign)).collect()
+    }
+
+    fn named_by(&self, sign: &str) -> Vec<String> {
+        let told = read_if_there(&self.git_dir.join(sign)).ok().flatten().unwrap_or_default();
+        let is_object = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        String::from_utf8_lossy(&told).lines().map(str::trim).filter(is_object).map(str::to_owned).collect()
     }
 
     /// What HEAD holds of a file, byte for byte as git stores it: no filter, no end-of-line conversion. None when HEAD has

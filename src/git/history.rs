@@ -40,12 +40,15 @@ pub struct Standing {
 }
 
 impl Repository {
-    /// The history of a file. It needs commits and trees, and no content: also in a clone without blobs.
+    /// The history of a file, in every ref, in HEAD, and in what a merge or a pick that has begun here takes in. It needs commits and trees, and no content: also in a clone without blobs.
     ///
     /// # Errors
     /// When git cannot be started or fails.
     pub fn history(&self, file: &Path, env: Environment<'_>) -> Result<History, GitError> {
-        self.history_in(file, &["--all"], env)
+        // What a merge or a pick takes in may have come from a place that no ref follows.
+        let taken_in = self.taken_in();
+        let which: Vec<&str> = std::iter::once("--all").chain(taken_in.iter().map(String::as_str)).collect();
+        self.history_in(file, &which, env)
     }
 
     /// The history of a file in one ref or commit.
@@ -108,6 +111,14 @@ impl Repository {
     /// When git cannot be started or fails.
     pub fn head_has(&self, commit: &str, env: Environment<'_>) -> Result<bool, GitError> {
         self.is_ancestor(commit, "HEAD", env)
+    }
+
+    /// Whether HEAD and this one have a beginning in common here: in a clone of the newest commits alone it may be cut off.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails: there is no such commit.
+    pub fn head_meets(&self, other: &str, env: Environment<'_>) -> Result<bool, GitError> {
+        Ok(self.ask_whether(env, "merge-base", ["HEAD", other], NEED)?.is_some())
     }
 
     /// Whether HEAD has commits that this one has not.

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::terms::Done;
 
 use super::place::Place;
-use super::{HooksError, NAMES, config, probe, text};
+use super::{HooksError, NAMES, config, legacy, probe, text};
 
 /// Puts every hook there and has git run each of them once. `locked` is our own program.
 ///
@@ -51,7 +51,9 @@ pub fn uninstall(place: &Place) -> Result<Vec<(&'static str, Done)>, HooksError>
     let mut done = Vec::new();
     for (name, named) in NAMES.into_iter().zip(named) {
         let (hook, aside) = (place.hook(name), place.aside(name));
+        let was_moved = legacy::undo(place, name)?;
         let content = read(&hook)?;
+        keep_additions(&place.added(name), content.as_deref())?;
         let ours = content.as_deref().is_some_and(text::is_ours);
         made |= content.as_deref().is_some_and(text::made_directory) && ours;
         match (ours, aside_exists(&aside)) {
@@ -61,7 +63,7 @@ pub fn uninstall(place: &Place) -> Result<Vec<(&'static str, Done)>, HooksError>
             (false, true) => return Err(HooksError::Between { hook, aside }),
             (false, false) => {}
         }
-        done.push((name, of(ours || named)));
+        done.push((name, of(ours || named || was_moved)));
     }
     drop(alone);
     if made {
@@ -73,7 +75,9 @@ pub fn uninstall(place: &Place) -> Result<Vec<(&'static str, Done)>, HooksError>
 
 fn put(place: &Place, name: &str, locked: &OsStr, made: bool) -> Result<Done, HooksError> {
     let (hook, aside) = (place.hook(name), place.aside(name));
+    legacy::undo(place, name)?;
     let there = read(&hook)?;
+    keep_additions(&place.added(name), there.as_deref())?;
     let ours = there.as_deref().filter(|content| text::is_ours(content));
     let made = ours.map_or(made, text::made_directory);
     let content = text::hook(name, locked, made);
@@ -96,6 +100,12 @@ fn put(place: &Place, name: &str, locked: &OsStr, made: bool) -> Result<Done, Ho
     Ok(if ours.is_some() { Done::Renewed } else { Done::Installed })
 }
 
+/// What a person has written behind the end of ours is theirs: it is kept beside it. It was never run there.
+fn keep_additions(kept: &Path, content: Option<&[u8]>) -> Result<(), HooksError> {
+    let Some(added) = content.and_then(text::additions) else { return Ok(()) };
+    fs::write(kept, added).map_err(HooksError::io(kept))
+}
+
 fn owned(place: &Place) -> Result<(), HooksError> {
     match place.whose {
         Some(whose) => Err(HooksError::Elsewhere { directory: place.directory.clone(), whose }),
@@ -109,12 +119,12 @@ fn alone(place: &Place) -> Result<File, HooksError> {
 }
 
 /// A link that leads nowhere is there all the same.
-fn aside_exists(aside: &Path) -> bool {
+pub(super) fn aside_exists(aside: &Path) -> bool {
     fs::symlink_metadata(aside).is_ok()
 }
 
 /// What stands there; a link that leads nowhere is somebody's, and empty.
-fn read(hook: &Path) -> Result<Option<Vec<u8>>, HooksError> {
+pub(super) fn read(hook: &Path) -> Result<Option<Vec<u8>>, HooksError> {
     match fs::read(hook) {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(aside_exists(hook).then(Vec::new)),

@@ -9,6 +9,7 @@
 mod config;
 mod error;
 mod install;
+mod legacy;
 mod place;
 mod probe;
 mod standing;

@@ -42,10 +42,14 @@ pub fn find(directory: &Path, env: Environment<'_>) -> Result<Place, HooksError>
     let git_dir = told(&["rev-parse", "--git-dir"])?.unwrap_or_else(|| common.clone());
     let physical = |path: &Path| nearest(path);
     let inside = |of: &Path| physical(&hooks).starts_with(physical(of));
+    let by = match hooks == common.join("hooks") {
+        true => ["files of the working tree, by a link", "shared with other repositories, by a link"],
+        false => ["files of the working tree, by core.hooksPath", "shared with other repositories, by core.hooksPath"],
+    };
     let whose = match () {
         () if inside(&common) || inside(&git_dir) => None,
-        () if root.as_deref().is_some_and(inside) => Some("files of the working tree, by core.hooksPath"),
-        () => Some("shared with other repositories, by core.hooksPath"),
+        () if root.as_deref().is_some_and(inside) => Some(by[0]),
+        () => Some(by[1]),
     };
     Ok(Place { from: directory.to_owned(), git: program, common, directory: clean(&hooks), whose })
 }
@@ -75,6 +79,17 @@ impl Place {
             })
         };
         super::NAMES.into_iter().filter(calls).collect()
+    }
+
+    /// What people had written behind the end of our hooks, where some had.
+    #[must_use]
+    pub fn additions(&self) -> Vec<PathBuf> {
+        super::NAMES.iter().map(|name| self.added(name)).filter(|kept| kept.is_file()).collect()
+    }
+
+    /// Where that is kept.
+    pub(super) fn added(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}.locked-added"))
     }
 
     /// Where a hook lies.

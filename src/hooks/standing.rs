@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::place::Place;
-use super::{NAMES, config, probe, text};
+use super::{NAMES, config, legacy, probe, text};
 
 /// One hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,7 @@ pub fn standing(place: &Place, locked: &std::ffi::OsStr) -> Vec<Standing> {
                 Err(why) => State::NotRun(why),
             },
             Ok(content) if text::is_ours(&content) => ours(place, name, &content, locked),
+            Ok(_) if legacy::is_run_so(place, name) => State::Called,
             Ok(_) if chained => State::Replaced,
             Ok(content) if calls_us(place, name, &content) => State::Called,
             Ok(_) => State::Foreign,

@@ -38,6 +38,13 @@ pub(super) fn is_ours(content: &[u8]) -> bool {
     content.split(|&byte| byte == b'\n').nth(1).is_some_and(|line| line.starts_with(MARK))
 }
 
+/// What stands behind the end of a hook of ours: somebody has added it.
+pub(super) fn additions(content: &[u8]) -> Option<&[u8]> {
+    const END: &[u8] = b"\nexit 0\n";
+    let end = content.windows(END.len()).rposition(|window| window == END).filter(|_| is_ours(content))?;
+    Some(&content[end + END.len()..]).filter(|added| !added.trim_ascii().is_empty())
+}
+
 /// Did whoever wrote this hook of ours make the directory for it?
 pub(super) fn made_directory(content: &[u8]) -> bool {
     content.split(|&byte| byte == b'\n').take(5).any(|line| line.ends_with(MADE.as_bytes()))
@@ -58,6 +65,8 @@ mod tests {
         assert!(!shown.contains('@') || !shown.contains("@NAME@"), "{shown}");
         assert!(is_ours(&text) && made_directory(&text));
         assert!(!made_directory(&hook("pre-push", OsStr::new("/x"), false)));
+        let added = [&*text, b"echo mine\n"].concat();
+        assert_eq!((additions(&text), additions(&added)), (None, Some(&b"echo mine\n"[..])));
         assert!(!is_ours(b"#!/bin/sh\necho locked\n") && !is_ours(b""));
     }
 }

@@ -10,7 +10,8 @@ pub use set::CreationRules;
 use std::path::{Component, Path, PathBuf};
 
 use super::sops_config::{self, Node};
-use super::{bytes_of, go_regex, sniff, stem};
+use super::{bytes_of, sniff, stem};
+use crate::terms::go_regex;
 
 pub(super) const CONFIG: &str = ".sops.yaml";
 /// sops climbs no further.

@@ -11,7 +11,6 @@
 
 mod by_hand;
 mod creation;
-mod go_regex;
 mod inode;
 mod machine;
 mod physical;

@@ -8,6 +8,7 @@
 mod digest;
 mod done;
 mod duration;
+pub(crate) mod go_regex;
 mod identity;
 mod issue;
 mod quote;

@@ -231,7 +231,24 @@ fn a_receiving_repository_refuses_what_is_pushed_past_every_hook() {
     std::fs::create_dir_all(hook.parent().expect("parent")).expect("directory");
     write_program(&hook, &format!("#!/bin/sh\nexec '{}' audit --pre-receive\n", env!("CARGO_BIN_EXE_locked")));
     yard.is(&["push", "-q", "../o.git", "main"], None);
+    // Whoever set this up with a store believes that receipts are asked for.
+    commit(&yard, "secrets/q.env", &versions().second);
+    let mut push = yard.command("git");
+    push.args(["push", "-q", "../o.git", "main"]).env("LOCKED_STORE", "postgres://u@127.0.0.1:1/x");
+    let said = text(&ends(&mut push, 0).stderr);
+    assert!(said.contains("content only, receipts were not asked for: a bare repository does not tell"), "{said}");
+    yard.git(&["reset", "-q", "--hard", "base"]);
+    yard.git(&["push", "-qf", "../o.git", "main"]);
+    // A tag may name a tree that no commit has.
     commit(&yard, "secrets/p.env", b"A=1\n");
+    yard.git(&["tag", "-a", "-m", "tree", "of-a-tree", "HEAD^{tree}"]);
+    let said = text(&yard.try_git(&["push", "-q", "../o.git", "of-a-tree"]).stderr);
+    assert!(said.contains("cannot be taken in: the file is plaintext"), "{said}");
+    ends(yard.locked().args(["hooks", "install"]), 0);
+    yard.is(&["push", "-q", "../o.git", "of-a-tree"], Some("cannot be pushed: the file is plaintext"));
+    ends(yard.locked().args(["hooks", "uninstall"]), 0);
+    yard.git(&["tag", "good-tree", "base^{tree}"]);
+    yard.is(&["push", "-q", "../o.git", "good-tree"], None);
     commit(&yard, "secrets/p.env", &versions().second);
     let output = yard.try_git(&["push", "-q", "../o.git", "main"]);
     let said = text(&output.stderr);
@@ -240,4 +257,31 @@ fn a_receiving_repository_refuses_what_is_pushed_past_every_hook() {
     commit(&yard, "secrets/p.env", &versions().second);
     yard.is(&["push", "-q", "../o.git", "main", "main:other"], None);
     yard.is(&["push", "-q", "../o.git", ":other"], None);
+}
+
+#[test]
+fn what_a_shallow_clone_cannot_see_is_no_clean_range() {
+    let yard = Yard::without_hooks();
+    commit(&yard, FILE, b"A=1\n");
+    commit(&yard, FILE, &versions().first);
+    let (from, to) = (format!("file://{}", yard.root().display()), yard.root().parent().expect("parent").join("ci"));
+    let to = to.to_str().expect("UTF-8");
+    yard.git(&["clone", "-q", "--depth=1", &from, to]);
+    yard.git(&["-C", to, "fetch", "-q", "--depth=1", "origin", "tag", "base"]);
+    let audit = |range: &str, status: i32| {
+        let mut locked = yard.locked();
+        locked.current_dir(to).args(["audit", range]);
+        let output = ends(&mut locked, status);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    for range in ["base..HEAD", "HEAD"] {
+        let said = audit(range, 64);
+        assert!(said.contains("goes back to where this shallow clone begins"), "{said}");
+        assert!(said.ends_with("next:  git fetch --unshallow\n"), "{said}");
+    }
+    yard.git(&["-C", to, "fetch", "-q", "--unshallow"]);
+    assert!(audit("base..HEAD", 72).contains("the file is plaintext"));
+    // What lies within it is looked at as ever.
+    yard.git(&["-C", to, "fetch", "-q", "--depth=2", "origin", "main"]);
+    assert!(audit("HEAD~1..HEAD", 0).contains("1 commit, 1 version"));
 }

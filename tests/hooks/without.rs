@@ -44,6 +44,29 @@ fn only_what_touches_sops_files_is_blocked() {
     assert!(said.contains("bypassed (no disk)") && said.lines().count() == 1, "{said}");
 }
 
+/// What shows differences to people (sops' own advice is `textconv = sops decrypt`) is not what is committed.
+#[test]
+fn no_way_of_showing_differences_hides_them() {
+    for config in [["diff.sopsdiffer.textconv", "echo"], ["diff.sopsdiffer.command", "true"]] {
+        let yard = abandoned();
+        yard.write(".gitattributes", b"* diff=sopsdiffer\n");
+        yard.git(&["add", "-A"]);
+        yard.git(&["commit", "-qm", "attributes"]);
+        yard.git(&["config", config[0], config[1]]);
+        for content in [&versions().second[..], b"A=1\n"] {
+            yard.write(FILE, content);
+            yard.is(&["commit", "-qam", "x"], Some("locked is not here to check it"));
+        }
+        yard.git(&["commit", "-q", "--no-verify", "-am", "x"]);
+        yard.git(&["init", "-q", "--bare", "../o.git"]);
+        yard.is(&["push", "-q", "../o.git", "main"], Some("locked is not here to check it"));
+        yard.git(&["remote", "set-url", "origin", "../o.git"]);
+        yard.git(&["push", "-q", "--no-verify", "origin", "base^{commit}:refs/heads/main"]);
+        yard.git(&["fetch", "-q", "origin"]);
+        yard.is(&["push", "-q", "origin", "main"], Some("locked is not here to check it"));
+    }
+}
+
 #[test]
 fn a_first_commit_a_merge_and_a_push() {
     let yard = abandoned();

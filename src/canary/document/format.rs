@@ -97,7 +97,11 @@ pub(in crate::canary) fn open(content: &[u8]) -> Opened {
 /// What these bytes are.
 #[must_use]
 pub fn sniff(content: &[u8]) -> Kind {
-    match open(content) {
+    kind_of(&open(content))
+}
+
+pub(in crate::canary) fn kind_of(opened: &Opened) -> Kind {
+    match opened {
         Opened::Sops(document) => Kind::Sops(document.format),
         Opened::Damaged(unreadable) => Kind::Sops(unreadable.format),
         Opened::Plain => Kind::Plain,

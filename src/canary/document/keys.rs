@@ -134,16 +134,8 @@ impl Keys {
     /// Every value in the open stands below a key with this ending, which tells sops to leave it alone.
     #[must_use]
     pub fn plain_only_below(&self, suffix: &str) -> bool {
-        let mut covered = vec![false; self.nodes.len()];
-        for at in 1..self.nodes.len() {
-            let node = &self.nodes[at];
-            let named = matches!(&node.segment, Segment::Key(name) if name.ends_with(suffix));
-            covered[at] = named || covered[node.parent as usize];
-            if matches!(node.leaf, Some(Leaf::Plain(..))) && !covered[at] {
-                return false;
-            }
-        }
-        true
+        let below = self.below(|name| name.ends_with(suffix));
+        self.plain_at().all(|at| below[at])
     }
 
     /// Whether both hold the same values under the same names, in the same order, but for what no code of sops covers:
@@ -172,11 +164,31 @@ impl Keys {
         NodeId(at)
     }
 
+    /// A key that stands twice is in the open if either is.
     pub(super) fn set_leaf(&mut self, node: NodeId, leaf: Leaf) {
-        self.nodes[node.0 as usize].leaf = Some(leaf);
+        let there = &mut self.nodes[node.0 as usize].leaf;
+        if !matches!((&*there, leaf), (Some(Leaf::Plain(..)), Leaf::Encrypted(..) | Leaf::Empty)) {
+            *there = Some(leaf);
+        }
     }
 
-    fn path(&self, at: usize) -> String {
+    /// For each place: whether it is a key that fits, or lies below one.
+    pub(super) fn below(&self, fits: impl Fn(&str) -> bool) -> Vec<bool> {
+        let mut below = vec![false; self.nodes.len()];
+        for at in 1..self.nodes.len() {
+            let node = &self.nodes[at];
+            let named = matches!(&node.segment, Segment::Key(name) if fits(name));
+            below[at] = named || below[node.parent as usize];
+        }
+        below
+    }
+
+    /// The places of values in the open.
+    pub(super) fn plain_at(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.nodes.len()).filter(|at| matches!(self.nodes[*at].leaf, Some(Leaf::Plain(..))))
+    }
+
+    pub(super) fn path(&self, at: usize) -> String {
         let mut steps = Vec::new();
         let mut at = at;
         while at != 0 {

@@ -112,6 +112,11 @@ impl fmt::Display for Recipient {
     }
 }
 
+/// The number of a message authentication code.
+pub(in crate::canary) fn seal_of(code: &str) -> u64 {
+    hash_of(Some(&code.to_owned()))
+}
+
 fn hash_of(text: Option<&String>) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -3,6 +3,7 @@
 //! judges nothing.
 #![forbid(unsafe_code)]
 
+mod choice;
 mod dotenv;
 mod format;
 mod ini;
@@ -11,9 +12,11 @@ mod keys;
 mod metadata;
 mod yaml;
 
-pub(super) use format::{CIPHERTEXT, Opened, holds, open};
+pub(super) use choice::laid_open;
+pub(super) use format::{CIPHERTEXT, Opened, holds, kind_of, open};
 pub use format::{Format, Kind, sniff};
 pub use keys::{Keys, Lost, Values};
+pub(super) use metadata::seal_of;
 pub use metadata::{Flaw, Metadata, Recipient};
 
 use keys::{Leaf, NodeId, Segment};

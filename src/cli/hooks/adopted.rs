@@ -2,7 +2,7 @@
 //! begun already is left alone: others know newer versions of it, and HEAD's would pass for the newest.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::audit::{self, Audited, Door, Wanted};
 use crate::exit;
@@ -19,6 +19,9 @@ use super::no_git;
 use crate::cli::RunOptions;
 use crate::cli::ledger::{self, Ledger, Unasked};
 use crate::cli::world::CALL;
+
+/// So many files are held by one lease: what a store does for each of a grant grows with how many there are.
+const AT_ONCE: usize = 100;
 
 /// What came of it.
 #[derive(Debug, Default, Clone, Copy)]
@@ -43,8 +46,12 @@ pub(super) fn adopt(context: &Context, options: &RunOptions) -> Result<Adopted, 
     let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let git = |error| no_git(&error);
     let Some(head) = door.commit("HEAD").map_err(git)? else { return Ok(Adopted::default()) };
-    let Audited { wanted, findings, .. } = audit::tree(&door, &head).map_err(git)?;
-    let mut adopted = Adopted { bad: findings.len(), ..Adopted::default() };
+    let Audited { mut wanted, findings, .. } = audit::tree(&door, &head).map_err(git)?;
+    // What nobody can decrypt gets no receipt, which would say that it was proven.
+    let merged: HashSet<String> =
+        audit::resealed(&door, &wanted).map_err(git)?.into_iter().filter_map(|finding| finding.blob).collect();
+    wanted.retain(|wanted| !merged.contains(&wanted.blob));
+    let mut adopted = Adopted { bad: findings.len() + merged.len(), ..Adopted::default() };
     let root = door.root().map_err(git)?;
     if wanted.is_empty() {
         return Ok(adopted);
@@ -70,15 +77,14 @@ pub(super) fn adopt(context: &Context, options: &RunOptions) -> Result<Adopted, 
     let taken = ledger.taken(&resources).map_err(down)?;
     let (busy, free): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| taken.contains(&file.resource));
     adopted.busy = busy.len();
-    if !free.is_empty() {
-        let written = write(context, &mut ledger, root.as_deref(), &free)?;
-        adopted.adopted = if written { free.len() } else { 0 };
-        adopted.busy += if written { 0 } else { free.len() };
+    for some in free.chunks(AT_ONCE) {
+        let written = write(context, &mut ledger, root.as_deref(), some)?;
+        *(if written { &mut adopted.adopted } else { &mut adopted.busy }) += some.len();
     }
     Ok(adopted)
 }
 
-/// Under one lease over all of them. False when somebody was faster.
+/// Under one lease over all of these. False when somebody was faster.
 fn write(
     context: &Context,
     ledger: &mut Ledger<'_>,
@@ -103,16 +109,16 @@ fn write(
     };
     report::say_words(&granted.words, ledger.store(), session.id);
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens };
-    let receipts = files.iter().filter_map(|file| receipt(context, root, file)).collect();
+    let repository = root.and_then(|root| Repository::around(root).ok().flatten());
+    let branch = repository.as_ref().and_then(|repository| repository.branch(&env_of(context)).ok().flatten());
+    let receipts = files.iter().filter_map(|file| receipt(branch.as_ref(), root, file)).collect();
     let settlement = Settlement::whole(Ending::Release(Ended::Completed), receipts);
     let release = ledger.store().settle(&holding, &settlement, CALL).map_err(down)?;
     in_person.is_over();
     Ok(release == Release::Released)
 }
 
-fn receipt(context: &Context, root: Option<&std::path::Path>, file: &File<'_>) -> Option<Receipt> {
-    let repository = root.and_then(|root| Repository::around(root).ok().flatten());
-    let branch = repository.as_ref().and_then(|repository| repository.branch(&env_of(context)).ok().flatten());
+fn receipt(branch: Option<&String>, root: Option<&std::path::Path>, file: &File<'_>) -> Option<Receipt> {
     Some(Receipt {
         scope: file.resource.scope.clone(),
         path: file.key.clone(),
@@ -120,7 +126,7 @@ fn receipt(context: &Context, root: Option<&std::path::Path>, file: &File<'_>) -
         base: None,
         new: Digest::from(file.wanted.digest.clone()?),
         blob: Some(file.wanted.blob.clone()),
-        branch,
+        branch: branch.cloned(),
         worktree: root.map(|root| root.display().to_string()),
         kind: ReceiptKind::Adopted,
     })

@@ -1,6 +1,7 @@
 //! pre-commit and pre-merge-commit: what is staged.
 #![forbid(unsafe_code)]
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 
 use crate::audit::{self, Door, Finding, Staged, Wanted, Wrong};
@@ -25,7 +26,7 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
     let entered = zoned::entered(&door, root.as_deref(), &zones, &changes, None)?;
     let mut unasked = None;
     if !wanted.is_empty() || !entered.is_empty() {
-        match ask(context, options, root, &wanted, &entered) {
+        match ask(context, options, (&door, root), &wanted, &entered) {
             Ok(found) => findings.extend(found),
             // Only of what is new nobody knows anything now.
             Err(why) => {
@@ -66,14 +67,15 @@ fn of_store(refusal: Refusal, findings: &[Finding]) -> Refusal {
 fn ask(
     context: &Context,
     options: &RunOptions,
-    root: Option<std::path::PathBuf>,
+    (door, root): (&Door, Option<std::path::PathBuf>),
     wanted: &[Wanted],
     entered: &[Entered<'_>],
 ) -> Result<Vec<Finding>, Unasked> {
     let setting = ledger::setting(context)?;
-    let Some(scope) = ledger::scope(context, root.as_ref())? else { return Ok(audit::odd(wanted)) };
+    let by_content = || audit::by_content(door, wanted).map_err(|error| no_git(&error));
+    let Some(scope) = ledger::scope(context, root.as_ref())? else { return by_content() };
     // Session locks leave no receipts: nothing could ever be committed.
-    let odd = if setting.advisory { audit::odd(wanted) } else { Vec::new() };
+    let bad = if setting.advisory { by_content()? } else { Vec::new() };
     let wanted = if setting.advisory { &[] } else { wanted };
     let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
     let down = |error| (report::store_down(&error), run::status_of(&error));
@@ -81,7 +83,7 @@ fn ask(
     let files: Vec<_> = missing.iter().map(|wanted| ledger.tracked(&wanted.path).resource).collect();
     let areas: Vec<_> = entered.iter().map(|entered| ledger.zone(entered.zone.resource())).collect();
     let held = ledger.held(&[files.as_slice(), &areas].concat()).map_err(down)?;
-    let mut findings = odd;
+    let mut findings = bad;
     for (missing, resource) in missing.iter().zip(&files) {
         // Whoever holds it may be about to prove it; what nobody can read is proven by its receipt alone.
         findings.extend((missing.odd.is_some() || !held.contains(resource)).then(|| missing.missing()));
@@ -106,10 +108,13 @@ fn without_known(
     if blobs.is_empty() {
         return Ok(findings);
     }
-    let places = door.places(&blobs, parents)?;
+    let mut places: HashMap<String, HashSet<Vec<u8>>> = HashMap::new();
+    for (path, blob) in door.places(&blobs, parents)? {
+        places.entry(blob).or_default().insert(path);
+    }
     let is_known = |finding: &Finding| {
-        let mut there = places.iter().filter(|(_, blob)| Some(blob) == finding.blob.as_ref());
-        there.any(|(path, _)| finding.wrong == Wrong::Unlocked || *path == finding.path)
+        let there = finding.blob.as_ref().and_then(|blob| places.get(blob));
+        there.is_some_and(|paths| finding.wrong == Wrong::Unlocked || paths.contains(&finding.path))
     };
     Ok(findings.into_iter().filter(|finding| !(may_be_known(&finding) && is_known(finding))).collect())
 }

@@ -49,6 +49,9 @@ fn told(place: &Place, done: &[(&'static str, Done)], more: &[String], adopted: 
     if let Some(adopted) = adopted {
         value["adopted"] = json!(adopted);
     }
+    for kept in place.additions() {
+        report::say(&format!("locked: what was written behind the end of our hook is kept in {}", kept.display()));
+    }
     let text = [&[format!("{}: {words}", shown(place))], more].concat().join("\n");
     answer(json, &value, Some(text))
 }

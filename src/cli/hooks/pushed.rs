@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use crate::audit::{self, Audited, Door, Finding, Wanted, Wrong};
+use crate::git::GitError;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
 use crate::terms::{SessionId, percent_encode};
@@ -20,15 +21,16 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
     let variable = |name: &str| context.invocation.var(name).and_then(|value| value.into_string().ok());
     // pre-commit reads what git tells, and tells it by variables.
     let tips = variable("PRE_COMMIT_TO_REF").map_or_else(|| pushes(&told(), 1), |tip| vec![tip]);
-    let tips = tips_here(&door, tips)?;
+    let Tips { commits: tips, in_trees } = Tips::of(&door, tips).map_err(|error| no_git(&error))?;
     if tips.is_empty() {
-        return Ok(Vec::new());
+        return Ok(in_trees);
     }
     // What any remote has was somebody's to look at: who pushes what came from upstream to a fork of his has not written it.
     let mut words = tips.clone();
     words.extend(["--not".to_owned(), "--remotes".to_owned()]);
     let Audited { mut findings, mut wanted, history, .. } =
         audit::commits(&door, &words).map_err(|error| no_git(&error))?;
+    findings.extend(in_trees);
     if !wanted.is_empty() {
         // A version that another one has replaced meanwhile can be adopted by nobody.
         let last = door.versions_at(&tips).map_err(|error| no_git(&error))?;
@@ -38,7 +40,7 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
     let zones = root.as_deref().map_or_else(Vec::new, |_| zoned::zones(context));
     let entered = zoned::entered_by(&door, root.as_deref(), &zones, &history)?;
     if !wanted.is_empty() || !entered.is_empty() {
-        match ask(context, options, root, &wanted, &entered) {
+        match ask(context, options, (&door, root), &wanted, &entered) {
             Ok(found) => findings.extend(found),
             // What is wrong by itself is told first.
             Err(_) if !findings.is_empty() => {}
@@ -59,13 +61,31 @@ fn of_store(refusal: Refusal, wanted: &[Wanted], entered: &[Entered<'_>]) -> Ref
     }
 }
 
-/// The commits among these.
-fn tips_here(door: &Door, tips: Vec<String>) -> Result<Vec<String>, Unasked> {
-    let mut commits = Vec::new();
-    for tip in tips {
-        commits.extend(door.commit(&tip).map_err(|error| no_git(&error))?);
+/// What is pushed.
+pub(in crate::cli) struct Tips {
+    /// The commits.
+    pub(in crate::cli) commits: Vec<String>,
+    /// What is wrong in trees that a tag names without any commit.
+    pub(in crate::cli) in_trees: Vec<Finding>,
+}
+
+impl Tips {
+    /// Of these objects.
+    pub(in crate::cli) fn of(door: &Door, objects: Vec<String>) -> Result<Self, GitError> {
+        let (mut commits, mut in_trees) = (Vec::new(), Vec::new());
+        for object in objects {
+            match door.commit(&object)? {
+                Some(commit) => commits.push(commit),
+                None => {
+                    if let Some(tree) = door.tree(&object)? {
+                        let found = audit::tree(door, &tree)?.findings.into_iter();
+                        in_trees.extend(found.map(|one| Finding { commit: Some(object.clone()), ..one }));
+                    }
+                }
+            }
+        }
+        Ok(Self { commits, in_trees })
     }
-    Ok(commits)
 }
 
 /// What has no receipt, though its path had one when it was committed; and what lies in a zone that nobody held then,
@@ -73,13 +93,13 @@ fn tips_here(door: &Door, tips: Vec<String>) -> Result<Vec<String>, Unasked> {
 fn ask(
     context: &Context,
     options: &RunOptions,
-    root: Option<PathBuf>,
+    (door, root): (&Door, Option<PathBuf>),
     wanted: &[Wanted],
     entered: &[Entered<'_>],
 ) -> Result<Vec<Finding>, Unasked> {
     let setting = ledger::setting(context)?;
     let Some(scope) = ledger::scope(context, root.as_ref())?.filter(|_| !setting.advisory) else {
-        return Ok(audit::odd(wanted));
+        return audit::by_content(door, wanted).map_err(|error| no_git(&error));
     };
     let mut ledger = Ledger::open(context, &setting, scope, root, options.session.map(SessionId))?;
     let down = |error| (report::store_down(&error), run::status_of(&error));

@@ -1,7 +1,8 @@
 //! `restore --accept`: the file that lies there is looked at and taken as it is.
 #![forbid(unsafe_code)]
 
-use crate::canary::Verdict;
+use crate::canary::{Fault, Verdict};
+use crate::cli::adopt::is_resealed;
 use crate::holder::ProcFs;
 use crate::rules;
 use crate::run;
@@ -16,6 +17,10 @@ impl Work<'_> {
         let content = self.content()?;
         let sops = format!("locked sops encrypt -i{} {}", rules::types(&self.target.path), self.shown);
         match self.look(&self.target.path) {
+            Verdict::Unverified(_) if is_resealed(self.context, &self.target, &content) => {
+                let next = format!("locked restore {}", self.shown);
+                return Err(self.still_bad(Fault::Merged.to_string(), "no", &next));
+            }
             Verdict::Sound | Verdict::Unverified(_) => {}
             Verdict::OpenEdit => {
                 return Err(self.still_bad("it is plaintext".to_owned(), "yes, after the next step", &sops));

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::{CreationError, CreationRule, Node, go_regex, read, sops_config};
+use crate::terms::go_regex;
+
+use super::{CreationError, CreationRule, Node, read, sops_config};
 
 /// File types that hold anything: a rule that takes every such file says nothing of one.
 const GENERAL: &[&str] = &["yaml", "yml", "json", "ini", "toml", "txt", "conf", "properties", "bin"];
@@ -25,6 +27,8 @@ struct Rule {
     rule: CreationRule,
     /// Compiled when a path comes this far; none when it cannot be.
     pattern: OnceCell<Option<Regex>>,
+    /// Whether it names files, and not whole kinds of them; told once.
+    names_files: OnceCell<bool>,
 }
 
 impl CreationRules {
@@ -38,7 +42,11 @@ impl CreationRules {
         let rules = root.get("creation_rules").map(Node::items).unwrap_or_default();
         let rule = |rule: &Node| {
             let pattern = rule.get("path_regex").and_then(Node::text).filter(|pattern| !pattern.is_empty());
-            Rule { rule: read(rule, pattern, config.to_owned()), pattern: OnceCell::new() }
+            Rule {
+                rule: read(rule, pattern, config.to_owned()),
+                pattern: OnceCell::new(),
+                names_files: OnceCell::new(),
+            }
         };
         Ok(Self { rules: rules.iter().map(|node| rule(node)).collect(), config: config.to_owned() })
     }
@@ -64,10 +72,7 @@ impl CreationRules {
     #[must_use]
     pub fn means(&self, below: &str) -> bool {
         let rule = self.rules.iter().find(|rule| rule.takes(below) != Some(false));
-        rule.is_some_and(|rule| {
-            let anything = GENERAL.iter().any(|ending| rule.takes(&format!("{NOBODYS}.{ending}")) == Some(true));
-            rule.takes(below) == Some(true) && rule.takes("") == Some(false) && !rule.rule.partial && !anything
-        })
+        rule.is_some_and(|rule| rule.names_files() && rule.takes(below) == Some(true))
     }
 
     fn bad(&self, rule: &Rule) -> CreationError {
@@ -77,6 +82,13 @@ impl CreationRules {
 }
 
 impl Rule {
+    fn names_files(&self) -> bool {
+        *self.names_files.get_or_init(|| {
+            let anything = || GENERAL.iter().any(|ending| self.takes(&format!("{NOBODYS}.{ending}")) == Some(true));
+            !self.rule.partial && self.takes("") == Some(false) && !anything()
+        })
+    }
+
     /// None when its pattern is not understood.
     fn takes(&self, below: &str) -> Option<bool> {
         let Some(pattern) = self.rule.path_regex.as_deref() else { return Some(true) };

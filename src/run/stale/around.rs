@@ -150,10 +150,15 @@ impl<'a> Around<'a> {
                 return self.behind(repository, &blob).map(Some);
             }
             // Where both meet somebody has taken HEAD's side, and knows what the other one has.
-            if repository.is_taking_in(commit, self.env) && self.is_as_head(repository, seen)? {
+            let taken_in = repository.is_taking_in(commit, self.env);
+            if taken_in && self.is_as_head(repository, seen)? {
                 return Ok(Some(Whereabouts::Behind));
             }
             let refs = repository.refs_with(commit, self.env)?;
+            // It is in no ref yet, and no git will ask about it once this has ended.
+            if taken_in && refs.is_empty() {
+                return Ok(Some(Whereabouts::Ahead(Way::EndFirst)));
+            }
             for reference in seen.ours.among(&refs) {
                 let standing = repository.standing(reference, self.file(), self.env)?;
                 match standing.blob {

@@ -216,9 +216,17 @@ pub(super) fn verdict(look: &mut Look<'_>, before: &Before) -> Result<Found, Sto
     }
 }
 
-/// The lease has been this session's ever since it was decrypted, and nobody has written since. But other plaintext of the file
-/// may have been put over it, which is older than what was opened.
+/// The lease has been this session's ever since it was decrypted, so nobody else has written since; the session itself may have,
+/// in another checkout. And other plaintext of the file may have been put over it, which is older than what was opened.
 fn of_open_edit(look: &mut Look<'_>, plaintext: Plaintext<'_>, content: Option<&[u8]>) -> Result<Found, StoreError> {
+    if let Some(opened) = opened_from(look)
+        && lineage::knows(&look.chain()?, &opened)
+    {
+        match look.of_version(Some(&opened), None, Base::Read)? {
+            Found::Go => {}
+            other => return Ok(other),
+        }
+    }
     let own = plaintext.own();
     let Some(note) = older::betrayed(look, &plaintext, content, own.as_ref())? else { return Ok(Found::Go) };
     Ok(match read_earlier(look, &note)? {
@@ -271,6 +279,15 @@ pub(super) fn is_held(look: &Look<'_>) -> bool {
 fn is_open_edit(look: &Look<'_>) -> bool {
     let of_this = |record: &crate::store::FileRecord| !record.open && files::path_of(record) == look.file.target.path;
     look.granted.carried.iter().any(|debt| debt.files.iter().any(of_this))
+}
+
+/// The version that was opened, where another one is the newest now.
+fn opened_from(look: &Look<'_>) -> Option<Digest> {
+    let head = look.head.clone().flatten()?;
+    let of_this = |record: &&crate::store::FileRecord| !record.open && files::path_of(record) == look.file.target.path;
+    let began = look.granted.carried.iter().flat_map(|debt| &debt.files).filter(of_this);
+    let began: Vec<&Digest> = began.filter_map(|record| record.before.as_ref()).collect();
+    if began.contains(&&head) { None } else { began.first().map(|opened| (*opened).clone()) }
 }
 
 /// What comes by a pipe (`/dev/stdin`, `<(…)`) lies nowhere: the next that comes so is another one.

@@ -182,7 +182,7 @@ fn takes_last_line(item: &Item) -> bool {
         [(Link::Or, pipeline)] => match pipeline.commands.as_slice() {
             [Command { body: Body::Test(words), .. }] => has(words),
             [Command { body: Body::Simple { words, .. }, .. }] => {
-                words.first().and_then(|word| literal(word)).is_some_and(|name| name == b"[") && has(words)
+                words.first().and_then(literal).is_some_and(|name| name == b"[") && has(words)
             }
             _ => false,
         },

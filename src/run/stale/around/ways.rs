@@ -43,6 +43,9 @@ impl Around<'_> {
         let alone = || Way::Checkout(from.to_owned());
         let others = || self.others(repository, Some(from));
         let lies = self.lies(repository, seen)?;
+        if repository.is_shallow() && !repository.head_meets(from, self.env)? {
+            return self.whole_first(repository, seen, lies, merge());
+        }
         Ok(match lies {
             Lies::Clean if merges && !seen.ours.is_detached() && self.is_busy(repository)? => Way::EndFirst,
             Lies::Clean if merges && !seen.ours.is_detached() => past(others()?, merge(), alone),
@@ -57,6 +60,21 @@ impl Around<'_> {
             Lies::Plain => Way::PutAside(Box::new(around(others()?, merge()))),
             Lies::Kept => Way::BackToHead(Box::new(around(others()?, merge()))),
             Lies::Clean => around(others()?, merge()),
+        })
+    }
+
+    /// Where both sides met was cut off from this clone: without that git merges nothing, and tells nothing of it.
+    fn whole_first(&self, repository: &Repository, seen: &Seen, lies: Lies, merge: Way) -> Result<Way, GitError> {
+        if self.is_busy(repository)? {
+            return Ok(Way::EndFirst);
+        }
+        let (remote, _) = self.comes_by(repository, seen, None)?;
+        let way = around(self.others(repository, None)?, Way::FetchWhole { remote, then: Box::new(merge) });
+        Ok(match lies {
+            Lies::Clean => way,
+            Lies::Own => self.commit_here(repository, way)?,
+            Lies::Plain => Way::PutAside(Box::new(way)),
+            Lies::Kept => Way::BackToHead(Box::new(way)),
         })
     }
 

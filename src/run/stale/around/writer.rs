@@ -91,6 +91,9 @@ impl Around<'_> {
             }
             Some(branch) if holds && seen.ours.has(&branch) => {
                 let push = self.pushes(theirs, &branch)?;
+                if !push && theirs.repository.is_partial(self.env) {
+                    return Ok(Whereabouts::Ahead(self.ask_there(receipt, seen, Some(&branch))));
+                }
                 let then = if push {
                     self.pull(seen, &Asked::of(Some(&branch)))?
                 } else {
@@ -130,7 +133,7 @@ impl Around<'_> {
                 return Ok(Way::PushThere { worktree, then });
             }
         }
-        match own {
+        match own.filter(|_| !theirs.repository.is_partial(self.env)) {
             Some(own) => self.pull_there(seen, theirs, branch_in(own, remotes)),
             None => Ok(self.ask_there(receipt, seen, None)),
         }

@@ -12,7 +12,7 @@ use regex::Regex;
 ///
 /// # Errors
 /// For what neither language knows (look-around, back-references), and the odd form that only Go knows.
-pub(super) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+pub(crate) fn compile(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&translated(pattern))
 }
 
