@@ -13,7 +13,7 @@ const OURS: [&str; 6] =
     ["LOCKED_SESSION", "LOCKED_STATE_DIR", "LOCKED_STORE", "LOCKED_TRUST", "LOCKED_BYPASS", "LOCKED_SHIMS_DIR"];
 
 /// What a command under a lease, a shim or a keeper finds in its environment.
-const GIVEN: [&str; 10] = [
+const GIVEN: [&str; 11] = [
     "LOCKED_RESOURCES",
     "LOCKED_TOKENS",
     "LOCKED_LEASE",

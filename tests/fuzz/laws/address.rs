@@ -121,7 +121,7 @@ fn a_password_file_is_heeded(input: &mut Input<'_>) {
     let [host, database, user] = [0; 3].map(|_| format!("h{}", input.text(4, LETTERS)));
     let password = format!("p{}", input.text(6, LETTERS));
     let escaped = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
-    let fields = [&host, "5433", &database, &user, &password].map(|field| escaped(field));
+    let fields = [&host, "5433", &database, &user, &password].map(escaped);
     // What stands before it names another host, or is a comment, or says too little.
     let others: String =
         (0..input.below(4)).map(|_| format!("{}{}\n", input.pick(&["#", "zz:", ""]), input.text(8, "z:\\"))).collect();

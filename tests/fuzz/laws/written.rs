@@ -114,9 +114,9 @@ impl Written {
 
     /// The file.
     pub(crate) fn text(&self, format: Format) -> String {
-        let flat = |(name, value): &(String, String)| (name.clone(), value.replace('\n', "\\n"));
         let lines = |between: &str, before: &str| -> String {
-            let line = |pair| (|(name, value)| format!("{before}{name}{between}{value}\n"))(flat(pair));
+            let line =
+                |(name, value): &(String, String)| format!("{before}{name}{between}{}\n", value.replace('\n', "\\n"));
             self.metadata.iter().map(line).collect()
         };
         let values = |between: &str| -> String {
