@@ -47,7 +47,10 @@ main() {
         give_up 73 "what lies in $prefix/bin cannot be run (mounted noexec?); nothing is installed" 'choose another --prefix'
     fi
     if [ "$modify_path" = yes ]; then each_start_file prepare_start_file; fi
-    if [ "$shims" = yes ]; then list_folder; fi
+    if [ "$shims" = yes ]; then
+        list_folder
+        list_others
+    fi
     list prefix - "$prefix"
     grep -v '^prefix ' "$stage/before" | cat - "$stage/manifest" >"$stage/both"
     put_manifest "$stage/both"
@@ -340,7 +343,7 @@ read_manifest() {
         mv "$stage/rebased" "$stage/before"
     fi
     sed -n 's/^file [^ ]* //p' "$stage/before" >"$stage/listed"
-    grep -E '^(dir|block|shims) ' "$stage/before" >"$stage/manifest" || true
+    grep -E '^(dir|block|shims|beside) ' "$stage/before" >"$stage/manifest" || true
 }
 
 # Where the shims are, as the program itself says; `usual_folder`: the same without what only this environment says. It goes on
@@ -507,7 +510,7 @@ forget_the_name_before() {
 
 # put_manifest FILE: another installation that runs at this moment has made directories that we found.
 put_manifest() {
-    { grep -E '^(dir|block|shims) ' "$manifest" 2>/dev/null || true; } | LC_ALL=C sort -u "$1" - >"$stage/sorted"
+    { grep -E '^(dir|block|shims|beside) ' "$manifest" 2>/dev/null || true; } | LC_ALL=C sort -u "$1" - >"$stage/sorted"
     new=$DESTDIR$share/locked/locked-new.$$.manifest
     prepared=$prepared$new$newline
     if ! { cp "$stage/sorted" "$new" && chmod 0644 "$new" && mv -f "$new" "$manifest"; }; then
@@ -530,9 +533,24 @@ list_folder() {
     done
 }
 
+# Another installation whose shims lead to us from now on: uninstall.sh lets them lead there again.
+list_others() {
+    for shim in "$folder"/*; do
+        if [ ! -L "$shim" ] || [ ! -x "$shim" ]; then continue; fi
+        to=$(readlink "$shim")
+        case $to in
+        "$prefix/bin/locked" | *[[:cntrl:]]*) ;;
+        /*/bin/locked) list beside - "$to" ;;
+        esac
+    done
+}
+
 install_shims() {
+    # What its start files say from now on is so already: else it would be told to do by hand.
+    first=$PATH
+    if [ "$modify_path" = yes ]; then first=$folder:$PATH; fi
     # shellcheck disable=SC2086  # a word or none
-    "$prefix/bin/locked" shims install $where || return
+    PATH=$first "$prefix/bin/locked" shims install $where || return
     # A shell remembers where it found a program, and would go past the shims.
     # shellcheck disable=SC2016  # for the reader's shell
     say 'in shells that are open, once: hash -r (zsh: rehash)'

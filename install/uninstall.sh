@@ -169,11 +169,21 @@ EOF
 
 name() { printf '%s\n' "$1"; }
 
-# clear_folder FOLDER: of our shims; the folder goes too when it is empty then, and nobody had it before us.
+# clear_folder FOLDER: of our shims; the folder goes too when it is empty then, and nobody had it before us. Where another
+# installation was told to have shims there, they are its own again.
 clear_folder() {
-    cleared=no
+    cleared=no inherited=no heir=$(heir_of "$1")
     for shim in "$1"/* "$1"/.locked-shim-*; do
         if [ ! -L "$shim" ] || ! leads_to_us "$shim"; then continue; fi
+        case ${shim##*/} in
+        .locked-shim-*) ;;
+        *)
+            if [ -n "$heir" ] && relink "$1" "$shim"; then
+                inherited=yes
+                continue
+            fi
+            ;;
+        esac
         if ! rm -f "$shim" 2>/dev/null; then
             say "you may not take the shims out of $1, which lead to what is gone now"
             kept="${kept}shims - $1$newline"
@@ -181,6 +191,8 @@ clear_folder() {
         fi
         cleared=yes
     done
+    if [ "$inherited" = yes ]; then say "the shims in $1 lead to $heir now"; fi
+    if [ "$cleared" = yes ]; then say "the shims in $1 are gone; in shells that are open, once: hash -r (zsh: rehash)"; fi
     case $newline$list$newline in
     *"${newline}dir - $1$newline"*) ;; # with the other directories
     *"${newline}shims - $1$newline"*) ;;
@@ -193,6 +205,29 @@ clear_folder() {
         ;;
     esac
 }
+
+# heir_of FOLDER: the program of another installation that is whole and has listed shims in this folder.
+heir_of() {
+    {
+        each beside name
+        command -v locked || true
+        printf '%s\n' "${HOME-}/.local/bin/locked" /usr/local/bin/locked
+    } | while IFS= read -r other; do
+        case $other in
+        /*/bin/locked) ;;
+        *) continue ;;
+        esac
+        # shellcheck disable=SC3013  # every sh that is in use knows it, and POSIX does since 2024
+        if [ "$other" -ef "$binary" ] || [ ! -x "$other" ]; then continue; fi
+        if grep -Fqx -e "shims - $1" "${other%/bin/locked}/share/locked/manifest" 2>/dev/null; then
+            printf '%s\n' "$other"
+            break
+        fi
+    done
+}
+
+# relink FOLDER SHIM: in one step, so that the name is never missing.
+relink() { ln -s "$heir" "$1/.locked-shim-$$-0" 2>/dev/null && mv -f "$1/.locked-shim-$$-0" "$2" 2>/dev/null; }
 
 leads_to_us() {
     # shellcheck disable=SC3013  # every sh that is in use knows it, and POSIX does since 2024
@@ -241,6 +276,10 @@ check() {
         printf '%s\n' "you may not read and write $1" "chmod u+rw it, or choose shells by --shell"
         return 77
     fi
+    if has_nul "$1"; then
+        printf '%s\n' "$1 has NUL bytes, and lines could not be taken out of it again" 'take them out, or choose shells by --shell'
+        return 65
+    fi
     damage=$(scan state "$1" | grep -v '^whole') || return 0
     tell_damage "$physical" "${damage%%"$newline"*}"
     return 65
@@ -262,6 +301,11 @@ take_out() {
     if [ ! -f "$physical" ]; then return 0; fi
     if [ ! -r "$physical" ]; then
         say "you may not read $physical: lines about locked may be in it"
+        return 1
+    fi
+    if has_nul "$physical"; then
+        if ! LC_ALL=C grep -aqF -e "$begin" "$physical"; then return 0; fi
+        say "$physical has NUL bytes, and lines about locked, which do nothing any more; take them out by hand"
         return 1
     fi
     state=$(scan state "$physical")
@@ -296,9 +340,9 @@ without_our_lines() {
         fi
         ;;
     esac
-    case $left in
-    "$physical".*) mv -f "$left" "$physical" ;;
-    *) cat "$left" >"$physical" && rm -f "$left" ;; # nobody may make a file beside it
+    case $left:$(find "$physical" -prune -links +1 2>/dev/null) in
+    "$physical".*:) mv -f "$left" "$physical" ;;
+    *) cat "$left" >"$physical" && rm -f "$left" ;; # nobody may make a file beside it; or it has other names
     esac
 }
 
@@ -354,6 +398,9 @@ scan() {
             if (what == "rest" && count && open == "no" && !(joined && !after)) printf "\n"
         }' "$2"
 }
+
+# awk and shells take no NUL as a part of a line.
+has_nul() { [ "$(LC_ALL=C tr -d '\000' <"$1" | wc -c)" -ne "$(wc -c <"$1")" ]; }
 
 # Does the last line lack its newline?
 ends_open() { if [ -n "$(tail -c 1 "$1")" ]; then echo yes; else echo no; fi; }

@@ -5,6 +5,7 @@ pub(crate) mod bed;
 mod fixes;
 mod healthy;
 mod hostile;
+mod once;
 mod people;
 mod repository;
 mod server;

@@ -30,7 +30,8 @@ _locked() {
         return
         ;;
     esac
-    # bash replaces only what stands behind the last : or =.
+    # bash replaces only what stands behind the last : or =, and has that for the word itself where nothing is behind it yet.
+    case $part in [:=]*) part='' ;; esac
     local before=${words[last]%"$part"}
     while IFS=$'\t' read -r value _; do
         if [[ ! $value || $value == "$kind" ]]; then continue; fi

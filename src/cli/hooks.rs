@@ -79,7 +79,7 @@ fn refused_unless_bypassed(
         Ok(told) => told.to_owned(),
         Err(why) => format!("nothing could be recorded: {why}"),
     };
-    report::say(&format!("locked: {hook} lets it through, bypassed ({reason}); {told}: {}", refusal.what));
+    report::insist(&format!("locked: {hook} lets it through, bypassed ({reason}); {told}: {}", refusal.what));
     Exit::OK
 }
 

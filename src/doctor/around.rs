@@ -41,7 +41,10 @@ fn of_git(patient: &Patient<'_>, tools: &[String]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (name, value) in settings {
         let Some(level) = runs_a_command(&name) else { continue };
-        let Some(path) = absolute(value.trim_start_matches('!'), tools) else { continue };
+        let line = value.trim_start_matches('!');
+        // Also behind the first word: `!cd x && /usr/bin/sops …`, `!env A=1 /usr/bin/sops …`.
+        let within = || line.lines().find_map(|line| scripts::called(line, tools));
+        let Some(path) = absolute(line, tools).or_else(within) else { continue };
         let shown = ends_of(&name);
         let what = format!("git's setting {shown} names {path}, past its shim");
         if found.iter().any(|it| it.what == what) {

@@ -13,6 +13,7 @@ use crate::run;
 use crate::terms::shell_path;
 
 use super::Finding;
+use super::once::Once;
 use super::patient::Patient;
 use super::receipts::{self, ASKED};
 use super::repository::{Secret, Survey};
@@ -34,13 +35,17 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         found.push(Finding::warn("files.unknown", why).because("no file could be looked at").remedy("git ls-files"));
     }
     found.extend(some(survey.empty.iter().map(|path| empty(patient, path, root)).collect()));
-    found.extend(some(survey.plain.iter().map(|(path, why)| plain(path, *why, root)).collect()));
+    let once = Once::of(patient, survey);
+    let named = survey.plain.iter().filter(|(path, _)| !once.has(path));
+    found.extend(some(named.map(|(path, why)| plain(path, *why, root)).collect()));
+    found.extend(some(once.empty.iter().map(|path| emptied(patient, path, root)).collect()));
+    found.extend(some(once.plain.iter().map(|path| bared(path, root)).collect()));
     let verdicts = verdicts(patient, survey);
     let by_look = survey.secrets.iter().zip(&verdicts).filter_map(|(secret, verdict)| match verdict {
         Some(Verdict::Bad(fault)) => Some((&secret.path, fault)),
         _ => None,
     });
-    let by_name = survey.broken.iter().map(|(path, fault)| (path, fault));
+    let by_name = survey.broken.iter().chain(&once.broken).map(|(path, fault)| (path, fault));
     found.extend(some(by_name.chain(by_look).map(|(path, fault)| broken(path, fault, root)).collect()));
     found.extend(unopened(&verdicts));
     let sound: Vec<&Secret> = survey
@@ -54,7 +59,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     if found.is_empty() {
         found.push(Finding::ok("files.sound", format!("{} SOPS files are sound and known", survey.secrets.len())));
     }
-    found.extend(bounded(survey, &verdicts));
+    found.extend(bounded(survey, &verdicts, &once));
     found
 }
 
@@ -101,6 +106,27 @@ fn plain(path: &Path, why: NamedSecret, root: &Path) -> Finding {
         .because("whoever has the repository reads it, unless the rule's path_regex is to leave it out")
         .remedy(encrypt),
     }
+}
+
+/// Its name says nothing; what is known of it does.
+fn emptied(patient: &Patient<'_>, path: &Path, root: &Path) -> Finding {
+    let file = shown(path, root);
+    let next = match run::can_be_restored(patient.context, path) {
+        true => format!("locked restore {file}"),
+        false => {
+            format!("bring back its last version (`git log -p {file}`), by `locked restore {file}` where it is kept")
+        }
+    };
+    Finding::fault("files.empty", format!("{file} is empty, and was a SOPS file"))
+        .because("a sops that was stopped at the wrong moment leaves such a file; its secrets are gone from it")
+        .remedy(next)
+}
+
+fn bared(path: &Path, root: &Path) -> Finding {
+    let file = shown(path, root);
+    Finding::fault("files.plaintext", format!("{file} is tracked and plaintext, and was a SOPS file"))
+        .because("whoever has the repository reads it; if it was ever pushed, what was in it must be changed")
+        .remedy(format!("locked sops encrypt -i{} {file}", rules::types(path)))
 }
 
 fn broken(path: &Path, fault: &Fault, root: &Path) -> Finding {
@@ -164,7 +190,7 @@ fn unopened(verdicts: &[Option<Verdict>]) -> Option<Finding> {
 }
 
 /// What there was no time or no room for.
-fn bounded(survey: &Survey, verdicts: &[Option<Verdict>]) -> Option<Finding> {
+fn bounded(survey: &Survey, verdicts: &[Option<Verdict>], once: &Once) -> Option<Finding> {
     let undone = verdicts.iter().filter(|verdict| verdict.is_none()).count();
     let mut parts = Vec::new();
     if survey.is_partial() {
@@ -174,6 +200,9 @@ fn bounded(survey: &Survey, verdicts: &[Option<Verdict>]) -> Option<Finding> {
     if undone + survey.more_secrets > 0 {
         let (done, all) = (verdicts.len() - undone, verdicts.len() + survey.more_secrets);
         parts.push(format!("{done} of {all} SOPS files were decrypted"));
+    }
+    if once.unasked > 0 {
+        parts.push(format!("of {} files in the open nobody was asked whether they were SOPS once", once.unasked));
     }
     if survey.secrets.len() > ASKED {
         parts.push(format!("receipts of {ASKED} were asked for"));

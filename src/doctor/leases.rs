@@ -67,7 +67,12 @@ fn judged(lease: &LeaseView, ours: bool, patient: &Patient<'_>) -> Option<Findin
                 .remedy(format!("locked restore {}", file.as_deref().unwrap_or("FILE")))
         }
         LeaseState::Expired => {
-            let next = if lease.ask { format!("locked steal {name} --reason 'why it is stale'") } else { status };
+            let next = match lease.ask {
+                true => format!("locked steal {name} --reason 'why it is stale'"),
+                false => format!(
+                    "in that session `locked release {name}`, or in any `locked steal {name} --reason 'why it is stale'`"
+                ),
+            };
             let why = match lease.ask {
                 true => "nobody is let in before a person has said so",
                 false => "its holder never said how it ended; whoever comes next proves its files first",

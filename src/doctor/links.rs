@@ -11,7 +11,7 @@ use super::patient::Patient;
 /// Makes the links of these tools anew, as `locked shims install` makes them.
 pub(super) fn link_again(patient: &Patient<'_>, folder: &Path, tools: &[Tool]) -> Result<String, String> {
     let context = patient.context;
-    let program = launcher(context)?;
+    let program = launcher(context, folder == Path::new(shims::SYSTEM))?;
     let told = |error: &shims::ShimError| error.to_string();
     let folder = Folder::choose(Some(folder), false, Path::new("/"), &env_of(context)).map_err(|error| told(&error))?;
     let done = shims::install(&folder, tools, &program, context.ourselves).map_err(|error| told(&error))?;
@@ -24,9 +24,10 @@ pub(super) fn link_again(patient: &Patient<'_>, folder: &Path, tools: &[Tool]) -
 }
 
 /// A path to this very program that lasts, as the shims' own room finds it.
-fn launcher(context: &Context) -> Result<PathBuf, String> {
+fn launcher(context: &Context, for_all: bool) -> Result<PathBuf, String> {
     let invocation = &context.invocation;
     let executed = invocation.executed.as_deref();
-    shims::launcher(executed, invocation.var("PATH").as_deref(), &invocation.cwd, context.ourselves)
+    let launcher = if for_all { shims::launcher_for_all } else { shims::launcher };
+    launcher(executed, invocation.var("PATH").as_deref(), &invocation.cwd, context.ourselves)
         .map_err(|error| error.to_string())
 }

@@ -16,6 +16,7 @@ mod cron;
 mod files;
 mod finding;
 mod folder;
+mod hands;
 #[cfg(unix)]
 mod hash;
 mod hooks;
@@ -24,6 +25,7 @@ mod leases;
 mod links;
 #[cfg(unix)]
 mod listen;
+mod once;
 mod patient;
 mod probe;
 mod probes;
@@ -37,6 +39,8 @@ mod settings;
 mod shells;
 mod shims;
 mod spool;
+#[cfg(unix)]
+mod starts;
 mod state;
 mod store;
 mod tools;

@@ -45,6 +45,8 @@ pub(super) struct Survey {
     pub(super) empty: Vec<PathBuf>,
     /// Neither plaintext nor SOPS any more, as its name has it: what is wrong.
     pub(super) broken: Vec<(PathBuf, Fault)>,
+    /// In the open or empty, and no name of theirs says that they should be SOPS, or only a rule does.
+    pub(super) open: Vec<PathBuf>,
     pub(super) scripts: Vec<PathBuf>,
     /// How many files were looked at, and how many there are.
     pub(super) looked: usize,
@@ -83,7 +85,11 @@ impl Survey {
         let named = names.names(path);
         let limit = if named.is_some() { canary::document::SIZE_CAP } else { LARGE };
         let Some(content) = read(path, limit) else { return };
-        match (canary::sniff(&content), named) {
+        let kind = canary::sniff(&content);
+        if !matches!(kind, Kind::Sops(_)) && named != Some(NamedSecret::Marker) {
+            self.open.push(path.to_owned());
+        }
+        match (kind, named) {
             (Kind::Sops(_), _) if self.secrets.len() == MOST_SECRETS => self.more_secrets += 1,
             (Kind::Sops(_), _) => self.secrets.push(Secret { path: path.to_owned(), content }),
             (Kind::Empty, Some(NamedSecret::Marker)) => self.empty.push(path.to_owned()),

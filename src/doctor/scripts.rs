@@ -98,7 +98,7 @@ pub(super) fn absolute(line: &str, tools: &[String]) -> Option<String> {
 }
 
 /// The first command in this line that names a tool by its path.
-fn called(line: &str, tools: &[String]) -> Option<String> {
+pub(super) fn called(line: &str, tools: &[String]) -> Option<String> {
     let bare = line.trim_start();
     if bare.starts_with('#') || bare.starts_with("//") || !bare.contains('/') {
         return None;

@@ -7,7 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::run::{self, Context};
+use crate::run::{self, Context, env_of};
+use crate::state::Account;
 
 use super::probe::Probe;
 use super::probes::{Job, environment};
@@ -25,7 +26,11 @@ const END: &str = ":path-locked>";
 /// The user's shell.
 pub(super) fn shell(context: &Context) -> PathBuf {
     let named = context.invocation.var("SHELL").map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
-    named.unwrap_or_else(|| PathBuf::from("/bin/sh"))
+    // Where nobody says it, as in a container or a job, it is the one that a login would start.
+    let is_shell =
+        |path: &PathBuf| path.is_absolute() && path.is_file() && !path.ends_with("nologin") && !path.ends_with("false");
+    let of_account = || Account::served(&env_of(context)).shell().filter(is_shell);
+    named.or_else(of_account).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
 pub(super) fn jobs(context: &Context) -> Vec<(&'static str, Job)> {
@@ -55,7 +60,7 @@ fn of_shell(context: &Context, shell: &Path, option: Option<&str>) -> Probe {
     // csh takes -l alone only, and would then read commands.
     let option = option.filter(|_| !name.ends_with("csh"));
     let args = option.into_iter().map(OsString::from).chain(["-c".into(), SAYS_PATH.into()]).collect();
-    let kept = ["HOME", "USER", "LOGNAME", "LANG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR", "TMPDIR"];
+    let kept = ["HOME", "USER", "LOGNAME", "LANG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR", "ENV", "TMPDIR"];
     let mut env: Vec<(OsString, OsString)> =
         kept.iter().filter_map(|name| Some((OsString::from(name), context.invocation.var(name)?))).collect();
     env.extend([("PATH", BARE), ("TERM", "dumb")].map(|(name, value)| (OsString::from(name), OsString::from(value))));

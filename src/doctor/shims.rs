@@ -10,9 +10,9 @@ use crate::run::{self, Context, env_of};
 use crate::shims::{self, READY, Tool};
 use crate::terms::shell_quote;
 
-use super::Finding;
 use super::links::link_again;
 use super::patient::Patient;
+use super::{Finding, hands};
 
 /// More entries than this are no folder of ours.
 const MOST: usize = 1_000;
@@ -106,6 +106,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         return found;
     }
     found.extend(missing(patient, &shimmed));
+    found.extend(hands::look(patient, &folders));
     if found.is_empty() {
         let names: Vec<String> = shimmed.iter().map(|name| shell_quote(name.as_bytes())).collect();
         found.push(Finding::ok("shims.whole", format!("shims stand for {}", names.join(", "))));

@@ -12,6 +12,8 @@ use super::{Finding, server};
 pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
     let setting = match &patient.setting {
         Ok(setting) => setting,
+        // The check of the settings tells of what keeps all of them from being read.
+        Err(_) if patient.settings.is_err() && patient.is_asked("settings") => return Vec::new(),
         Err(refusal) => {
             return vec![Finding::fault("store.setting", &refusal.what).because(&refusal.why).remedy(&refusal.next)];
         }
@@ -77,7 +79,7 @@ fn examined(patient: &Patient<'_>, store: &mut dyn Store) -> Result<Vec<Finding>
         return Ok(vec![Finding::ok("store.reachable", format!("session locks are taken at {place}"))]);
     };
     let faults = upkeep.faults(limit)?;
-    let mut found: Vec<Finding> = faults.iter().map(|fault| of_fault(fault)).collect();
+    let mut found = told_once(faults.iter().map(|fault| of_fault(fault)));
     if found.is_empty() {
         let name = upkeep.about(patient.call())?.store_id;
         found.push(Finding::ok("store.reachable", format!("the store answers: {place} (store {name})")));
@@ -94,6 +96,23 @@ fn examined(patient: &Patient<'_>, store: &mut dyn Store) -> Result<Vec<Finding>
         }
     }
     Ok(found)
+}
+
+/// What one grant or one mistake has done to many tables and functions is one thing to mend: the first, and how many more.
+fn told_once(faults: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut all: Vec<(Finding, usize)> = Vec::new();
+    for fault in faults {
+        let same = |it: &&mut (Finding, usize)| it.0.id == fault.id && it.0.remedy == fault.remedy;
+        match all.iter_mut().find(same) {
+            Some((_, more)) => *more += 1,
+            None => all.push((fault, 0)),
+        }
+    }
+    let told = |(finding, more): (Finding, usize)| match more {
+        0 => finding,
+        more => Finding { what: format!("{}; and {more} more like it", finding.what), ..finding },
+    };
+    all.into_iter().map(told).collect()
 }
 
 /// One sentence of the store about itself; behind its last colon stands what to do.

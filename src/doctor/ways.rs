@@ -10,7 +10,7 @@ mod windows;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::program::{self, NotFound};
+use crate::program;
 use crate::run::env_of;
 use crate::terms::shell_quote;
 
@@ -53,7 +53,7 @@ pub(super) fn passed_by(patient: &Patient<'_>, tools: &[String], path: Option<&O
     let cwd = &patient.context.invocation.cwd;
     let first = |tool: &String| match program::resolve(OsStr::new(tool), path, cwd, patient.context.ourselves) {
         Ok(found) if found.skipped.is_empty() => Some(quoted(&found.path)),
-        Ok(_) | Err(NotFound::NotOnPath { .. } | NotFound::NoSuchFile { .. } | NotFound::NotExecutable { .. }) => None,
+        Ok(_) | Err(_) => None,
     };
     let passed: Vec<String> = tools.iter().filter_map(first).take(6).collect();
     (!passed.is_empty())

@@ -11,6 +11,7 @@ use super::Finding;
 use super::patient::Patient;
 use super::probe::Answer;
 use super::shells::shell;
+use super::starts;
 
 /// The name of the probe.
 pub(super) const ID: &str = "path.words";
@@ -65,7 +66,8 @@ pub(super) fn look(patient: &Patient<'_>, tools: &[String], folder: &Path) -> Ve
     let Some(Answer::Said(said)) = patient.probes.answer(ID) else { return found };
     let shell = shell(patient.context);
     let name = shell.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    found.extend(words(&said).into_iter().filter(|word| past(word, folder)).map(|word| told(&word, &name)));
+    let past = words(&said).into_iter().filter(|word| past(word, folder));
+    found.extend(past.map(|word| told(&word, &name, &place(patient, &name, word.tool))));
     found
 }
 
@@ -112,7 +114,19 @@ fn goes_past(tool: &str, text: &str, folder: &Path) -> bool {
     !words.iter().any(ours) && (by_path || !words.contains(&tool))
 }
 
-fn told(word: &Word<'_>, shell: &str) -> Finding {
+/// The file of this shell's that may have it.
+fn place(patient: &Patient<'_>, shell: &str, tool: &str) -> String {
+    let own = format!("functions/{tool}.fish");
+    match shell {
+        "bash" => starts::in_home(".bashrc"),
+        "zsh" => starts::zsh(patient, ".zshrc"),
+        // fish loads a function from the file of its name, when it is called.
+        _ if starts::has_fish(patient, &own) => starts::fish(patient, &own),
+        _ => starts::fish(patient, "config.fish"),
+    }
+}
+
+fn told(word: &Word<'_>, shell: &str, place: &str) -> Finding {
     let Word { tool, kind, text } = word;
     let (id, what) = match *kind {
         "alias" => {
@@ -120,11 +134,6 @@ fn told(word: &Word<'_>, shell: &str) -> Finding {
         }
         "hashed" => ("path.hashed", format!("your {shell} remembers {} for {tool} from its start", text.trim())),
         _ => ("path.function", format!("your {shell} has a function for {tool}, which passes by its shim")),
-    };
-    let place = match shell {
-        "bash" => "~/.bashrc",
-        "zsh" => "~/.zshrc",
-        _ => "~/.config/fish/config.fish",
     };
     Finding::warn(id, what)
         .because("what is typed there takes no lease, whatever PATH says")

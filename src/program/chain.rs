@@ -58,7 +58,7 @@ pub fn follow(
     now: Duration,
 ) -> Result<(Program, Option<OsString>), NotFound> {
     let name = Path::new(word).file_name().unwrap_or_default();
-    let before = inherited.and_then(Chain::read).filter(|chain| chain.name == name);
+    let before = inherited.and_then(Chain::read);
     let mut chain = Chain::next(before, name, now.as_secs());
     let walk = Walk { path, cwd, ourselves, avoid: &chain.tried };
     let (program, facts) = match find(word, &walk) {
@@ -103,6 +103,15 @@ impl Chain {
         let fresh = Self { pid, depth: 0, returns: 0, at: now, tried: Vec::new(), name: name.to_owned() };
         match before {
             None => fresh,
+            // Names that take turns are followed as well, once there are too many of them: two scripts that start each other.
+            Some(before) if before.name != name => {
+                let calm = before.pid == pid && now.saturating_sub(before.at) > CALM;
+                match before.depth {
+                    _ if calm => fresh,
+                    depth if depth < DEEP => Self { depth: depth + 1, ..fresh },
+                    depth => Self { pid, depth: depth + 1, at: now, name: name.to_owned(), ..before },
+                }
+            }
             Some(before) if before.pid == pid => {
                 let returns = if now.saturating_sub(before.at) > CALM { 0 } else { before.returns };
                 Self { returns, at: now, ..before }
@@ -158,6 +167,15 @@ mod tests {
         assert_eq!(next(chain(us), 200).returns, 0, "after a while it is no loop");
         let child = next(chain(us + 1), 101);
         assert_eq!((child.depth, child.returns, child.tried.len(), child.pid), (4, 0, 0, us));
+        let other = Chain { name: "other".into(), ..chain(us) };
+        assert_eq!(
+            (next(other.clone(), 101).depth, next(other.clone(), 101).tried.len()),
+            (4, 0),
+            "names that take turns"
+        );
+        assert_eq!(next(other.clone(), 200).depth, 0);
+        let turns = next(Chain { depth: DEEP, ..other }, 101);
+        assert_eq!((turns.depth, turns.tried.len(), &turns.name), (DEEP + 1, 2, &name));
         let deep = next(Chain { depth: DEEP, ..chain(us + 1) }, 101);
         assert_eq!((deep.depth, deep.returns, deep.tried.len(), deep.pid), (DEEP + 1, 2, 2, us));
     }

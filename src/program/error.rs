@@ -66,6 +66,12 @@ pub enum NotFound {
         /// As typed.
         path: PathBuf,
     },
+    /// The path that was typed leads to what this chain has started already, and which came back to us.
+    #[error("{path:?} leads back to locked again and again; take locked out of it, or type what it stands for")]
+    LedBack {
+        /// As typed.
+        path: PathBuf,
+    },
     /// It is there, but cannot be executed.
     #[error("{path:?} cannot be executed: {why}{}; make it executable, or name another", stepped_over(.skipped))]
     NotExecutable {
@@ -83,7 +89,7 @@ impl NotFound {
     #[must_use]
     pub fn status(&self) -> i32 {
         match self {
-            Self::NotOnPath { .. } | Self::NoSuchFile { .. } => 127,
+            Self::NotOnPath { .. } | Self::NoSuchFile { .. } | Self::LedBack { .. } => 127,
             Self::NotExecutable { .. } => 126,
         }
     }

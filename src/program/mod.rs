@@ -102,6 +102,7 @@ fn find(word: &OsStr, walk: &Walk<'_>) -> Result<(Program, Option<Facts>), NotFo
         Candidate::Unusable(why) => Err(NotFound::NotExecutable { path, why, skipped: Vec::new() }),
         Candidate::Ours(why) if !is_our_name(name) => along_path(name, walk, vec![Skipped { path, why }]),
         Candidate::Ours(_) => Ok((typed(), None)),
+        Candidate::Usable(facts) if walk.avoid.contains(&facts.id) => Err(NotFound::LedBack { path }),
         Candidate::Usable(facts) => Ok((typed(), Some(facts))),
     }
 }

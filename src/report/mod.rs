@@ -73,5 +73,17 @@ pub fn say(text: &str) {
     if heard.is_some() || is_hushed() {
         return;
     }
+    write(text);
+}
+
+/// The same whatever `-q` and its twin say: for what is never done in silence.
+pub fn insist(text: &str) {
+    let heard = HEARD.with(|heard| heard.borrow_mut().as_mut().map(|said| said.push(text.to_owned())));
+    if heard.is_none() {
+        write(text);
+    }
+}
+
+fn write(text: &str) {
     let _nobody_may_listen = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -61,7 +61,7 @@ pub(super) fn unnamed(context: &Context, reason: &OsStr, why: &str, order: &Orde
 
 fn go(context: &Context, reason: &str, what: &str, told: &str, order: &Order) -> Exit {
     let program = order.program.file_name().unwrap_or_default().display();
-    report::say(&format!("locked: {program} runs without a lease on {what}, bypassed ({reason}); {told}"));
+    report::insist(&format!("locked: {program} runs without a lease on {what}, bypassed ({reason}); {told}"));
     context.account.forced(reason);
     context.account.passes("bypassed");
     let error = supervise::replace(order);

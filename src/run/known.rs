@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::canary;
-use crate::copies::Chain;
+use crate::copies::{Chain, Known};
 use crate::naming::{Local, Namer, Target};
 use crate::state::StateDir;
 
@@ -18,6 +18,12 @@ pub fn can_be_restored(context: &Context, file: &Path) -> bool {
     let Ok(target) = Namer::new(Local::Peek, &env).heeding(&said).name(file) else { return false };
     let head = || target.repository.as_ref()?.head_content(&target.path, &env).ok()?;
     has_copy(context, &target) || head().is_some_and(|content| canary::native(&content).is_ok())
+}
+
+/// The files of which this machine keeps copies: one look for who asks about many.
+#[must_use]
+pub fn kept_here(state: &StateDir) -> Known {
+    Known::of(&state.path().join("copies"))
 }
 
 fn has_copy(context: &Context, target: &Target) -> bool {

@@ -67,7 +67,7 @@ pub use in_person::InPerson;
 pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
 pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
-pub use known::can_be_restored;
+pub use known::{can_be_restored, kept_here};
 pub use litter::sweep_all;
 pub use options::Options;
 pub use past::was_sops;

@@ -13,6 +13,8 @@ mod aside;
 mod entry;
 mod error;
 mod folder;
+#[cfg(unix)]
+mod hands;
 mod install;
 mod launcher;
 mod lines;
@@ -28,13 +30,16 @@ mod windows;
 use unix as platform;
 #[cfg(windows)]
 use windows as platform;
+#[cfg(windows)]
+use windows::hands;
 
 pub use aside::{may_be_moved, moved_aside};
 pub use entry::{Entry, Shim, all};
-pub use error::ShimError;
+pub use error::{ShimError, system_line};
 pub use folder::Folder;
+pub use hands::{Loose, changed_by_others, not_for_all};
 pub use install::{Done, Installed, install};
-pub use launcher::launcher;
+pub use launcher::{launcher, launcher_for_all};
 pub use lines::install_line;
 pub use platform::SYSTEM;
 pub use remove::remove;

@@ -17,11 +17,12 @@ impl Tool {
     /// Takes a word for a program's name.
     ///
     /// # Errors
-    /// It is empty, has a `/` or a character that does not show as itself, begins with a dot or dash, or it is ours.
+    /// It is empty, has a `/`, a comma or a character that does not show as itself, begins with a dot or dash, or it is ours.
     pub fn named(word: &OsStr) -> Result<Self, ShimError> {
         let tool = Self::found(word)?;
         // Who sees it in a list must be able to tell it from another, and a terminal must survive it.
-        let shows = |letter: char| letter == ' ' || shows_as_itself(letter);
+        // With a comma it is two names that were meant for two words.
+        let shows = |letter: char| letter == ' ' || (letter != ',' && shows_as_itself(letter));
         match word.to_string_lossy().chars().all(shows) {
             true => Ok(tool),
             false => Err(ShimError::NoName { name: word.to_owned() }),
@@ -83,6 +84,7 @@ mod tests {
             ("locked-0.2", false),
             ("python3.12", true),
             ("my tool", true),
+            ("sops,docker", false),
             ("two\nlines", false),
             ("\u{1b}[2J", false),
             ("a\u{202e}b", false),

@@ -102,3 +102,32 @@ pub(super) fn tidy(directory: &Path) {
 pub(super) fn make_directories(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
+
+/// What others may change is a matter of lists of rights, which an installer for everybody sets.
+pub(super) mod hands {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    /// Something that others can change, or cannot reach.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Loose {
+        /// Which part.
+        pub path: PathBuf,
+        /// What is so, behind the path.
+        pub why: String,
+        /// What makes it so no longer.
+        pub mode: Option<&'static str>,
+    }
+
+    /// Nothing is looked at.
+    #[must_use]
+    pub fn not_for_all(_program: &Path) -> Option<Loose> {
+        None
+    }
+
+    /// Nothing is looked at.
+    #[must_use]
+    pub fn changed_by_others(_place: &Path, _env: &dyn Fn(&str) -> Option<OsString>) -> Option<Loose> {
+        None
+    }
+}

@@ -40,6 +40,16 @@ impl Account {
         }
     }
 
+    /// The user and the group.
+    pub(crate) fn numbers(self) -> (u32, u32) {
+        (self.uid, self.gid)
+    }
+
+    /// The shell in the user database.
+    pub(crate) fn shell(self) -> Option<PathBuf> {
+        self.entry(|entry| entry.pw_shell).map(|shell| PathBuf::from(OsString::from_vec(shell)))
+    }
+
     /// Who owns this file or directory.
     pub(crate) fn owner(metadata: &std::fs::Metadata) -> Self {
         Self { uid: metadata.uid(), gid: metadata.gid() }
@@ -260,7 +270,10 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
     // SAFETY: the descriptor is open; the answer is a new one or an error.
     let high = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 10) };
     if high < 0 {
-        return Err(io::Error::last_os_error());
+        let error = io::Error::last_os_error();
+        // So it calls a number that this process may not have: it has too few of them.
+        let too_few = error.raw_os_error() == Some(libc::EINVAL);
+        return Err(if too_few { io::Error::from_raw_os_error(libc::EMFILE) } else { error });
     }
     // SAFETY: `high` was just made and nobody else owns it.
     Ok(File::from(unsafe { OwnedFd::from_raw_fd(high) }))

@@ -24,6 +24,12 @@ fn settings_that_cannot_be_followed_or_do_not_count_are_found() {
         fs::write(&file, text).expect("settings");
         bed.finds(&[], (id, level, remedy));
     }
+    // One mistake is one finding, in all of the checks.
+    fs::write(&file, "waitt = \"30s\"\n").expect("settings");
+    let all = bed.findings(&["store", "settings"], &[]);
+    assert_eq!(wrong(&all), ["settings.wrong"], "{all:#?}");
+    wanted(&bed.findings(&["store"], &[]), ("store.setting", "fault", ""));
+    fs::write(&file, "wait = \"60s\"\n").expect("settings");
     silent(bed.stage.world.locked().args(["config", "trust"]));
     assert!(bed.findings(&["settings"], &[]).iter().all(|it| it["level"] == "ok"));
     let git = bed.work().join(".git");

@@ -82,6 +82,9 @@ fn ways_around_are_found_in_git_in_variables_and_in_scripts() {
     git(&["alias.secret", "!/usr/bin/sops edit secrets/x.env.sops # hunter2"]);
     git(&["credential.https://me:hunter2@github.com.helper", "!/usr/bin/gh auth git-credential"]);
     git(&["core.sshCommand", "/usr/bin/ssh -i hunter2"]);
+    git(&["alias.later", "!cd x && /usr/local/bin/sops set x"]);
+    git(&["alias.quiet", "!env A=1 /opt/homebrew/bin/sops edit x"]);
+    git(&["alias.fine", "!cd x && sops set x; echo /usr/bin/sops"]);
     let found = bed.findings(&["around"], &[("GIT_SSH_COMMAND", "/usr/bin/ssh -i key")]);
     let lines = found.iter().filter(|it| it["id"] == "around.script");
     let lines: Vec<&str> = lines.filter_map(|it| it["what"].as_str()).collect();
@@ -95,7 +98,11 @@ fn ways_around_are_found_in_git_in_variables_and_in_scripts() {
     );
     wanted(&found, ("around.script", "warning", "or `locked` before it"));
     let of_git: Vec<_> = found.iter().filter(|it| it["id"] == "around.git").collect();
-    assert_eq!(of_git.len(), 2, "ssh has no shim: {found:#?}");
+    assert_eq!(of_git.len(), 4, "ssh has no shim: {found:#?}");
+    for (alias, path) in [("later", "/usr/local/bin/sops"), ("quiet", "/opt/homebrew/bin/sops")] {
+        let what = format!("git's setting alias.{alias} names {path}, past its shim");
+        assert!(of_git.iter().any(|it| it["what"] == *what), "{of_git:#?}");
+    }
     assert!(
         of_git.iter().any(|it| it["level"] == "warning"
             && it["what"] == "git's setting alias.secret names /usr/bin/sops, past its shim")
@@ -105,7 +112,7 @@ fn ways_around_are_found_in_git_in_variables_and_in_scripts() {
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("ssh")).expect("shim");
     let found = bed.findings(&["around"], &[("GIT_SSH_COMMAND", "/usr/bin/ssh -i key")]);
     wanted(&found, ("around.variable", "warning", "without its directory in GIT_SSH_COMMAND"));
-    assert_eq!(found.iter().filter(|it| it["id"] == "around.git").count(), 3, "{found:#?}");
+    assert_eq!(found.iter().filter(|it| it["id"] == "around.git").count(), 5, "{found:#?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A server as the store, by the roles that people have.
 
 use crate::cli::store::{database, store};
-use crate::run::stage::silent;
+use crate::run::stage::{ends, silent};
 use crate::world::cluster;
 
 use super::bed::{Bed, wanted, wrong};
@@ -38,6 +38,16 @@ fn a_server_is_healthy_for_a_client_and_what_a_role_lacks_or_has_too_much_is_fou
         &see("doctor_strict"),
         ("store.rights", "fault", "alter role doctor_strict set default_transaction_isolation"),
     );
+    // In every way that a server has to be read-only, the line beside the finding lets the role write again.
+    admin.sql("create role doctor_reader login in role locked_client; alter database doctor set default_transaction_read_only = on");
+    let found =
+        wanted(&see("doctor_reader"), ("store.rights", "fault", "alter role doctor_reader in database doctor set"));
+    let mut held = bed.stage.world.locked_as(1);
+    ends(held.args(["-r", "server:x", "true"]).env("LOCKED_STORE", server("doctor_reader")), 69);
+    admin.sql(found["remedy"].as_str().expect("a line"));
+    assert!(wrong(&see("doctor_reader")).is_empty());
+    ends(held.env("LOCKED_STORE", server("doctor_reader")), 0);
+    admin.sql("alter database doctor reset default_transaction_read_only");
     let psql = |sql: &str| {
         let mut there = admin.config("postgres");
         there.dbname("doctor");
@@ -46,6 +56,11 @@ fn a_server_is_healthy_for_a_client_and_what_a_role_lacks_or_has_too_much_is_fou
     psql("grant update on locked.leases to doctor_hasty");
     wanted(&see("doctor_hasty"), ("store.writes", "warning", "`locked store init` takes back"));
     wanted(&see("worker"), ("store.granted", "fault", "locked store init"));
+    // One grant on many tables is one finding.
+    psql("grant all on all tables in schema locked to doctor_hasty");
+    let granted = see("worker");
+    assert_eq!(granted.iter().filter(|it| it["id"] == "store.granted").count(), 1, "{granted:#?}");
+    assert!(format!("{granted:?}").contains("more like it"), "{granted:#?}");
     psql("drop index locked.lease_live");
     wanted(&see("worker"), ("store.schema", "fault", "locked store init"));
     silent(store(&bed.stage.world, &["init"]).env("LOCKED_STORE", server("postgres")));

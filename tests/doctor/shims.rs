@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::run::stage::text;
+use crate::run::stage::{ends, text};
 use crate::world::apart::this_test;
 use crate::world::board::install;
 use crate::world::ends::left_out;
 
-use super::bed::{Bed, findings, wanted, wrong};
+use super::bed::{Bed, findings, mode, wanted, wrong};
 
 #[test]
 fn shims_that_lead_nowhere_or_elsewhere_or_are_missing_are_found_and_made_again() {
@@ -108,6 +108,33 @@ fn a_folder_that_guards_nothing_is_found() {
     }
 }
 
+/// Whoever may write there has every command that is typed: the folder, what is above it, the program. The line beside it closes it.
+#[test]
+fn what_others_may_change_of_the_shims_is_found() {
+    let bed = Bed::new();
+    let data = bed.stage.world.root().join("data");
+    let (folder, program) = (data.join("shims"), data.join("locked"));
+    fs::create_dir(&data).expect("directory");
+    fs::rename(bed.shims(), &folder).expect("moved");
+    install(env!("CARGO_BIN_EXE_locked"), &program, "0755");
+    fs::remove_file(folder.join("gh")).expect("gone");
+    symlink(&program, folder.join("gh")).expect("shim");
+    let env = [("LOCKED_SHIMS_DIR", folder.to_str().expect("UTF-8"))];
+    let writable = || {
+        let found = bed.findings(&["shims"], &env);
+        found.into_iter().filter(|it| it["id"] == "shims.writable").collect::<Vec<_>>()
+    };
+    assert!(writable().is_empty(), "{:#?}", writable());
+    for part in [&data, &folder, &program] {
+        mode(part, 0o777);
+        let found = writable();
+        let one = wanted(&found, ("shims.writable", "fault", &format!("chmod o-w {}", part.display())));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        ends(bed.stage.world.command("sh").args(["-c", one["remedy"].as_str().expect("a line")]), 0);
+        assert!(writable().is_empty());
+    }
+}
+
 /// A folder of programs that was named for the shims is no place to tidy up.
 #[test]
 fn nobody_is_told_to_move_programs() {
@@ -153,6 +180,58 @@ fn wherever_the_shims_are_passed_by_is_found() {
     fs::remove_file(bed.home().join(".bashrc")).expect("gone");
     let found = bed.finds(&[], ("path.interactive", "warning", "` at the end of ~/.bashrc"));
     assert!(found["what"].as_str().expect("text").contains("/cat"), "{found}");
+}
+
+/// What is said beside a finding about a start file, done to the letter, leaves nothing of it: each shell reads a file of its own.
+#[test]
+fn a_line_at_the_end_of_the_named_file_is_read() {
+    let bed = Bed::new();
+    symlink(env!("CARGO_BIN_EXE_locked"), bed.shims().join("cat")).expect("shim");
+    let home = bed.home();
+    let fish = home.join(".config/fish");
+    fs::create_dir_all(&fish).expect("directory");
+    let spoilt = "PATH=/usr/local/bin:/usr/bin:/bin\n";
+    let cases: [(&str, &str, &[&str], &str, &str); 5] = [
+        ("bash", "path.login", &[".bash_profile"], spoilt, "~/.bash_profile"),
+        ("bash", "path.login", &[".bash_login"], spoilt, "~/.bash_login"),
+        ("bash", "path.login", &[".profile"], spoilt, "~/.profile"),
+        ("zsh", "path.login", &[".zprofile"], spoilt, "/.zprofile"),
+        (
+            "fish",
+            "path.login",
+            &[".config/fish/config.fish"],
+            "set -gx PATH /usr/local/bin /usr/bin /bin\n",
+            "/config.fish",
+        ),
+    ];
+    for (shell, id, files, says, named) in cases {
+        for name in [".profile", ".bash_profile", ".bash_login", ".zprofile", ".config/fish/config.fish"] {
+            let _there_or_not = fs::remove_file(home.join(name));
+        }
+        bed.rc(".profile", "");
+        files.iter().for_each(|name| fs::write(home.join(name), says).expect("start file"));
+        let place = text(&ends(bed.stage.world.command("sh").args(["-c", &format!("command -v {shell}")]), 0).stdout);
+        let asked = || {
+            findings(
+                bed.doctor(&["path", "--json"]).env("SHELL", place.trim()).env("XDG_CONFIG_HOME", home.join(".config")),
+            )
+        };
+        let one = wanted(&asked(), (id, "warning", named));
+        let remedy = one["remedy"].as_str().expect("text");
+        let (line, file) = (remedy.split('`').nth(1).expect("a line"), remedy.rsplit(' ').next().expect("a file"));
+        let file = file.strip_prefix("~/").map_or_else(|| file.into(), |below| home.join(below));
+        let before = fs::read_to_string(&file).expect("the named file is there");
+        fs::write(&file, format!("{before}{line}\n")).expect("written");
+        let after = asked();
+        assert!(after.iter().all(|it| it["id"] != id), "{shell} {remedy}: {after:#?}");
+    }
+    fs::create_dir(fish.join("functions")).expect("directory");
+    fs::write(fish.join("functions/gh.fish"), "function gh\n  /usr/bin/gh $argv\nend\n").expect("function");
+    let place = text(&ends(bed.stage.world.command("sh").args(["-c", "command -v fish"]), 0).stdout);
+    let found = findings(
+        bed.doctor(&["path", "--json"]).env("SHELL", place.trim()).env("XDG_CONFIG_HOME", home.join(".config")),
+    );
+    wanted(&found, ("path.function", "warning", "functions/gh.fish"));
 }
 
 /// What comes before every PATH: aliases, functions, places that a shell was told to remember.
@@ -240,7 +319,7 @@ fn root_s_login_shell_by_sudo_is_not_told_of_the_user_s_folder() {
         left_out(this_test!(), "this machine has shims of a system");
     } else {
         assert!(wrong(&by_sudo).is_empty() && !named(&by_sudo), "{by_sudo:#?}");
-        wanted(&by_sudo, ("path.lent", "note", "shims install --system"));
+        wanted(&by_sudo, ("path.lent", "note", "--system"));
     }
     // Root's own folder is another matter.
     let own = asked(&[]);

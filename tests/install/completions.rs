@@ -217,3 +217,39 @@ fn a_store_that_does_not_answer_holds_nobody_up() {
     assert_eq!(silent(fresh.locked().args(["completions", "zsh", "--", "-r", ""])), "offers nothing\n");
     assert!(!fresh.state().exists());
 }
+
+/// bash on a terminal of its own, in which the line is typed: readline says what stands before the cursor, and puts what is
+/// offered there. Control-T prints the line as it has become.
+const TYPED: &str = r#"
+zmodload zsh/zpty
+zpty b bash --noprofile --norc -i
+zpty -w b 'PS1= PS2=; bind "set enable-bracketed-paste off"; show() { printf "<""<%s>>" "$READLINE_LINE"; }; bind -x "\"\\C-t\": show"; '"$1"'; . '${(q)2}'; echo RE""ADY'
+zpty -r b line '*READY*'
+for typed in "${@:3}"; do
+    zpty -w -n b $'\C-u'"$typed"$'\t\C-t'
+    zpty -r b line '*<<*>>*'
+    line=${line##*<<}
+    print -r -- "${line%%>>*}"
+done
+zpty -d b
+"#;
+
+#[test]
+fn what_is_typed_in_bash_becomes_the_name_once() {
+    let (world, path) = world();
+    let lines =
+        ["locked check sops:", "locked check sops:h", "locked check so", "locked --resource=", "locked -r sops:"];
+    let become_ = [
+        "locked check sops:held",
+        "locked check sops:held",
+        "locked check sops:held",
+        "locked --resource=sops:held",
+        "locked -r sops:held",
+    ];
+    for before in [":", ". /usr/share/bash-completion/bash_completion"] {
+        let mut command = world.command("zsh");
+        command.args(["-f", "-c", TYPED, "zsh", before]).arg(checkout("install/completions/locked.bash"));
+        let said = silent(command.args(lines).env("PATH", &path).env(WITHIN.0, WITHIN.1).env("TERM", "xterm"));
+        assert_eq!(said.lines().map(str::trim_end).collect::<Vec<_>>(), become_, "{before}");
+    }
+}

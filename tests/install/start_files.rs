@@ -68,6 +68,36 @@ fn start_files_are_byte_for_byte_as_before() {
     assert_eq!(tree(&home), before);
 }
 
+/// A file with two names keeps both; one with NUL bytes, of which nothing could be taken out again, is refused first.
+#[test]
+fn other_names_of_a_start_file_stay_its_names_and_no_text_is_refused() {
+    use std::os::unix::fs::MetadataExt as _;
+    let world = World::new();
+    let home = home(&world);
+    let (bashrc, other) = (home.join(".bashrc"), home.join("dotfile"));
+    fs::write(&bashrc, "export A=1").expect("written");
+    fs::hard_link(&bashrc, &other).expect("linked");
+    let before = tree(&home);
+    installed(&world);
+    says(&mut uninstall(&world), 0);
+    assert_eq!(tree(&home), before);
+    let number = |path| fs::metadata(path).expect("there").ino();
+    assert_eq!(number(&bashrc), number(&other));
+
+    fs::write(&bashrc, b"export A=1\n\0\n").expect("written");
+    let before = tree(&home);
+    let binary = small(&world).display().to_string();
+    let said = says(install(&world, &["--binary", &binary]).args(ALL), 65);
+    assert!(said.contains(".bashrc has NUL bytes") && said.contains("--shell"), "{said}");
+    assert_eq!(tree(&home), before, "nothing is installed");
+    fs::write(&bashrc, "export A=1\n").expect("written");
+    installed(&world);
+    let text = [fs::read(&bashrc).expect("text"), b"\0\n".to_vec()].concat();
+    fs::write(&bashrc, text).expect("written");
+    let said = says(&mut uninstall(&world), 73);
+    assert!(said.contains("has NUL bytes, and lines about locked"), "{said}");
+}
+
 #[test]
 fn what_somebody_wrote_around_the_lines_stays_and_lines_without_an_end_are_left_alone() {
     let world = World::new();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::place::{home, install, small, tree, uninstall};
-use crate::run::stage::{says, silent};
+use crate::run::stage::{ends, says, silent, text};
 use crate::world::World;
 
 const SHELLS: [&str; 5] = ["--modify-path", "--shell", "bash", "--shell", "fish"];
@@ -187,4 +187,55 @@ fn the_folder_of_the_shims_goes_when_it_is_empty_and_ours() {
     }
     let left = tree(world.root()).into_keys().filter(|path| !before.contains_key(path));
     assert_eq!(left.filter(|path| !path.starts_with("state")).collect::<Vec<_>>(), Vec::<PathBuf>::new());
+}
+
+/// Both were told to have shims, in one folder: the one that goes leaves them to the other, in either order and wherever they
+/// lie, and says so; the last takes them with it.
+#[test]
+fn the_shims_of_two_stay_with_the_one_that_stays() {
+    let world = World::new();
+    let before = tree(&home(&world));
+    let folder = world.root().join("shims");
+    let sops = folder.join("sops");
+    let leads = || fs::read_link(&sops).expect("a shim");
+    let [one, two] = ["one", "two"].map(|name| world.root().join(name));
+    let installed = |prefix: &Path| {
+        let words = ["--binary", env!("CARGO_BIN_EXE_locked"), "--shims", "--prefix", &prefix.display().to_string()];
+        let said = says(&mut install(&world, &words), 0);
+        assert_eq!(leads(), prefix.join("bin/locked"), "{said}");
+    };
+    for (goes, stays) in [(&two, &one), (&one, &two)] {
+        installed(&one);
+        installed(&two);
+        let said = uninstalled(&world, goes, 0);
+        assert_eq!(leads(), stays.join("bin/locked"), "{said}");
+        assert_eq!(
+            said.contains(&format!("lead to {} now", stays.join("bin/locked").display())),
+            goes == &two,
+            "{said}"
+        );
+        ends(world.command(&sops).arg("--version"), 0);
+        let said = uninstalled(&world, stays, 0);
+        assert!(
+            said.contains(&format!("the shims in {} are gone", folder.display())) && said.contains("hash -r"),
+            "{said}"
+        );
+        assert!(!sops.is_symlink());
+    }
+    assert_eq!(tree(&home(&world)), before);
+}
+
+/// What `--modify-path` does itself nobody is told to do.
+#[test]
+fn nobody_is_told_to_do_what_was_done() {
+    let world = World::new();
+    let words = ["--binary", env!("CARGO_BIN_EXE_locked"), "--shims"];
+    let told = |words: &[&str]| {
+        let output = ends(&mut install(&world, words), 0);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert!(told(&words).contains("put the folder first on PATH"));
+    uninstalled(&world, &home(&world).join(".local"), 0);
+    let said = told(&[&words[..], &["--modify-path", "--shell", "bash"]].concat());
+    assert!(!said.contains("put the folder first") && said.contains("has shims of"), "{said}");
 }

@@ -108,6 +108,17 @@ fn a_reason_must_say_something() {
     assert_eq!(place.world.history().len(), 0);
 }
 
+/// Whatever else we are told to keep to ourselves.
+#[test]
+fn no_silence_is_kept_about_it() {
+    let place = place();
+    let output = ends(docker(&place, &DOWN).env("LOCKED_BYPASS", WHY).env("LOCKED_QUIET", "1"), 0);
+    let said = text(&output.stderr);
+    assert!(said.lines().count() == 1 && said.contains(&format!("bypassed ({WHY}); the ledger knows")), "{said:?}");
+    let output = ends(docker(&place, &DOWN).env("LOCKED_QUIET", "1"), 0);
+    assert_eq!(text(&output.stderr), "");
+}
+
 /// Who types `locked` asks for the lease.
 #[test]
 fn it_speaks_to_shims_alone() {

@@ -5,6 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use crate::world::board::write_program;
 use crate::world::ends::{ends, says, text};
 
 use super::Place;
@@ -136,4 +137,29 @@ fn under_a_lease_they_end_at_the_real_program_too() {
     assert_eq!((&*text(&output.stdout), &*text(&output.stderr)), ("container:shop\n", ""));
     fs::remove_file(place.at("real/docker")).expect("gone");
     assert!(says(&mut down, 127).contains("mise/docker"));
+}
+
+/// A script that wants to be under a lease, and that no rule knows, gets none and calls us again: by a path nothing steps over.
+#[test]
+fn a_script_that_starts_itself_anew_by_its_path_ends() {
+    let place = Place::new();
+    let path = |place: &Place| place.path(&["bin", "=/usr/bin", "=/bin"]);
+    symlink(super::LOCKED, place.directory("bin").join("locked")).expect("locked");
+    let deploy = place.script("deploy.sh", "[ \"$LOCKED_LEASE\" ] || exec locked \"$0\" \"$@\"");
+    let said = says(place.world.command(&deploy).env("PATH", path(&place)), 127);
+    assert!(said.contains("deploy.sh\" leads back to locked"), "{said}");
+    // Its first line is ours.
+    write_program(&place.at("ours.sh"), &format!("#!{}\necho never\n", place.at("bin/locked").display()));
+    let said = says(place.world.command(place.at("ours.sh")).env("PATH", path(&place)), 127);
+    assert!(said.contains("ours.sh\" leads back to locked"), "{said}");
+    // Two that take turns.
+    let other = place.at("other.sh").display().to_string();
+    let one = place.script("one.sh", &format!("exec locked '{other}'"));
+    place.script("other.sh", &format!("exec locked '{}'", one.display()));
+    let said = says(place.world.command(&one).env("PATH", path(&place)), 127);
+    assert!(said.contains("leads back to locked"), "{said}");
+    // One that calls itself a few times is no loop.
+    let few = place.script("few.sh", "[ $1 = 0 ] && { echo end; exit; }\nexec locked \"$0\" $(($1 - 1))");
+    let output = ends(place.world.command(few).arg("5").env("PATH", path(&place)), 0);
+    assert_eq!(text(&output.stdout), "end\n");
 }

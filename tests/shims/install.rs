@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::world::apart::this_test;
+use crate::world::apart::{as_root, first_that_runs, this_test};
 use crate::world::board::{install as copy, json, write_program};
 use crate::world::ends::{ends, left_out, says, text};
 
@@ -346,9 +346,78 @@ fn a_system_s_shims_are_not_for_an_ordinary_user_to_make() {
     }
     let refused = says(&mut command, 78);
     assert!(refused.contains("/usr/local/lib/locked/shims cannot be made: Permission denied"), "{refused}");
+    let for_all = "next:  install it for everybody, `sudo install/install.sh --system --shims` in a checkout or an unpacked release\n";
     let next = format!("next:  sudo {} shims install --system\n", binary.display());
-    assert!(refused.ends_with(&next) && refused.lines().count() == 4, "{refused}");
+    let next = if rustix::process::geteuid().is_root() { &next } else { for_all };
+    assert!(refused.ends_with(next) && refused.lines().count() == 4, "{refused}");
     assert!(!Path::new("/usr/local/lib/locked").exists(), "nothing is half made");
+}
+
+/// What everybody's shims lead to everybody must come to, and nobody but root may change.
+#[test]
+fn a_system_s_shims_lead_to_nothing_that_is_somebody_s_own() {
+    if !as_root(this_test!()) {
+        return;
+    }
+    let place = tempfile::tempdir().expect("place");
+    let own = place.path().join("bin");
+    fs::create_dir(&own).expect("directory");
+    let binary = own.join("locked");
+    copy(LOCKED, &binary, "0755");
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+    let line = format!(
+        "mount -t tmpfs none /usr/local && chmod 755 /usr/local && '{}' shims install --system tool; status=$?; \
+         readlink /usr/local/lib/locked/shims/tool; exit $status",
+        binary.display()
+    );
+    let run = || {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &line]).env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command
+    };
+    if first_that_runs(&[&["unshare", "--mount"]]).is_none() {
+        return left_out(this_test!(), "no mount namespace for this user");
+    }
+    let open = |mode: u32| [place.path(), &own].into_iter().for_each(|part| set(part, mode));
+    open(0o755);
+    let done = text(&ends(&mut run(), 0).stdout);
+    assert!(done.ends_with(&format!("{}\n", binary.display())), "{done}");
+    type Plant<'a> = (&'a Path, u32, Option<u32>, &'a str);
+    let plants: [Plant<'_>; 4] = [
+        (place.path(), 0o750, None, "others may not come there"),
+        (&own, 0o777, None, "everybody may write there (777)"),
+        (&binary, 0o757, None, "everybody may write there (757)"),
+        (&binary, 0o755, Some(65_534), "it belongs to user 65534"),
+    ];
+    for (part, mode, owner, why) in plants {
+        open(0o755);
+        std::os::unix::fs::chown(&binary, Some(owner.unwrap_or(0)), None).expect("owner");
+        set(&binary, 0o755);
+        set(part, mode);
+        let refused = ends(&mut run(), 78);
+        assert_eq!(text(&refused.stdout), "", "no shim was made");
+        let said = text(&refused.stderr);
+        assert!(said.contains(&format!("is no program for everybody: {}: {why}", part.display())), "{said}");
+        assert!(
+            said.ends_with("`sudo install/install.sh --system --shims` in a checkout or an unpacked release\n"),
+            "{said}"
+        );
+    }
+}
+
+/// A folder in which others may put programs is told of, with the line that closes it.
+#[test]
+fn a_folder_that_is_open_to_others_is_told_of() {
+    let place = bare();
+    let folder = place.directory("open");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("mode");
+    let words = ["install", "--dir", folder.to_str().expect("UTF-8"), "tool"];
+    let told = said(&place, &words, &["real"]);
+    let close = format!("    chmod o-w {}\n", folder.display());
+    assert!(told.contains("everybody may write there (777)") && told.contains(&close), "{told}");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("mode");
+    assert!(!said(&place, &words, &["real"]).contains("others can change"));
+    assert!(says(&mut place.shims(&["install", "sops,docker"]), 64).contains("is no name of a program"));
 }
 
 /// Another folder than the ready one is looked at by its name, from where one stands.

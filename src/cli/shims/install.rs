@@ -19,7 +19,9 @@ pub(super) fn install(context: &Context, verb: &InstallShimsVerb) -> Result<Exit
     let tools = wanted(context, verb)?;
     let invocation = &context.invocation;
     let path = invocation.var("PATH");
-    let target = shims::launcher(invocation.executed.as_deref(), path.as_deref(), &invocation.cwd, context.ourselves)
+    let is_system_s = folder.path() == Path::new(shims::SYSTEM);
+    let launcher = if is_system_s { shims::launcher_for_all } else { shims::launcher };
+    let target = launcher(invocation.executed.as_deref(), path.as_deref(), &invocation.cwd, context.ourselves)
         .map_err(|error| failed(&error))?;
     let done = shims::install(&folder, &tools, &target, context.ourselves).map_err(|error| failed(&error))?;
     if verb.json {
@@ -113,6 +115,11 @@ fn told(context: &Context, folder: &Folder, done: &[Done<'_>]) -> String {
     if !missing.is_empty() {
         let them = if missing.len() == 1 { "its shim ends" } else { "their shims end" };
         lines.push(format!("not installed here: {}; until then {them} with 127", names(&missing)));
+    }
+    if let Some(loose) = shims::changed_by_others(folder.path(), &run::env_of(context)) {
+        let path = quoted(&loose.path);
+        lines.push(format!("others can change what stands there, and so what you run: {path}: {}", loose.why));
+        lines.extend(loose.mode.map(|mode| format!("    chmod {mode} {path}")));
     }
     let all_first = there.iter().all(|tool| standing(context, tool).0 == Standing::First);
     if !all_first {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::doctor::patient::Patient;
 use crate::doctor::probe::Answer;
 use crate::doctor::shells::{between, shell};
-use crate::doctor::{Finding, Level, cron, folder, hash, shims, words};
+use crate::doctor::{Finding, Level, cron, folder, hash, shims, starts, words};
 
 use super::{passed_by, quoted};
 
@@ -61,7 +61,7 @@ pub(super) fn lent(patient: &Patient<'_>) -> Option<Finding> {
             format!("these are root's shells, by sudo of {user}, and have no shims of their own"),
         )
         .because(format!("what root types takes no lease, unless locked stands before it; {user}'s shims are {user}'s"))
-        .remedy(format!("{} shims install --system", ourselves())),
+        .remedy(crate::shims::system_line("")),
     )
 }
 
@@ -122,12 +122,27 @@ fn remedy(patient: &Patient<'_>, way: &Way, folder: &Path) -> String {
             return "write `locked` before the command in scripts, or put the folder on the PATH of the service"
                 .to_owned();
         }
-        (_, "fish") => return format!("fish_add_path --move --path {}", quoted(folder)),
-        ("path.login", "zsh") => "~/.zprofile",
-        (_, "zsh") => "~/.zshrc",
-        ("path.login", _) => "~/.profile",
-        (_, "bash") => "~/.bashrc",
-        _ => "the shell's own file",
+        // For this shell alone, and before what its files do, it would be without one.
+        (_, "fish") => {
+            let line = format!("fish_add_path --move --path {}", quoted(folder));
+            return format!("put `{line}` at the end of {}", starts::fish(patient, "config.fish"));
+        }
+        ("path.login", "zsh") => starts::zsh(patient, ".zprofile"),
+        (_, "zsh") => starts::zsh(patient, ".zshrc"),
+        ("path.login", "bash") => starts::bash_login(patient),
+        (_, "bash") => starts::in_home(".bashrc"),
+        (_, "csh" | "tcsh") => {
+            let line = format!("set path = ({} $path)", quoted(folder));
+            return format!("put `{line}` at the end of ~/.cshrc");
+        }
+        ("path.login", _) => starts::in_home(".profile"),
+        // A shell that reads no file of its own reads the one that ENV names (sh(1)).
+        _ => match patient.env("ENV") {
+            Some(file) => quoted(Path::new(&file)),
+            None => {
+                return format!("put `{line}` into ~/.shrc, and `export ENV=~/.shrc` at the end of ~/.profile");
+            }
+        },
     };
     format!("put `{line}` at the end of {file}")
 }

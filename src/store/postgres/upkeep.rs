@@ -73,7 +73,9 @@ const RIGHTS: &str = "select case when not has_schema_privilege(n.oid, 'usage') 
          and not has_function_privilege(p.oid, 'execute') having count(*) > 0), \
      case when current_setting('default_transaction_isolation') not in ('read committed', 'read uncommitted') then \
        format('the transactions of %s are not read committed: alter role %1$s set default_transaction_isolation = ''read committed''', current_user) end, \
-     case when pg_is_in_recovery() then 'the server is a standby: point the store''s address at the primary' end \
+     case when pg_is_in_recovery() then 'the server is a standby: point the store''s address at the primary' \
+       when current_setting('transaction_read_only')::boolean then \
+       format('the transactions of %I may only read: alter role %1$I in database %I set default_transaction_read_only = off', current_user, current_database()) end \
      from pg_catalog.pg_namespace n where n.nspname = $1";
 
 /// How the server is set up. Every catalogue here may be read by any role; a superuser counts as no owner of its own.
