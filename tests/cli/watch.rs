@@ -144,7 +144,7 @@ fn stalled_shows_what_was_not_renewed_for_so_long() {
     // What else the board has is not in it.
     silent(world.locked_as(1).args(["acquire", "rotation:K"]));
     silent(world.locked_as(1).args(["release", "rotation:K", "--as", "human-action"]));
-    assert_eq!(silent(world.locked().args(["status", "--stalled", "3h"])), "no live leases\n");
+    assert_eq!(silent(world.locked().args(["status", "--stalled", "3h"])), "nothing is stalled\n");
     // As grep has it: what is found has a status, and is no failure.
     let shown = |span: &str, status: i32| -> Vec<String> {
         let found = ends(world.locked().args(["status", "--stalled", span, "--json"]), status);

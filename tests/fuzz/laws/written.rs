@@ -109,7 +109,7 @@ impl Written {
 
     /// What the canary finds, but for what it says of values.
     pub(crate) fn fault_of(&self, found: Result<Document, Fault>) -> Option<Fault> {
-        found.err().filter(|fault| *fault != Fault::NothingEncrypted)
+        found.err().filter(|fault| !matches!(fault, Fault::NothingEncrypted | Fault::LaidOpen(_)))
     }
 
     /// The file.
