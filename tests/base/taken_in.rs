@@ -2,6 +2,8 @@
 //! overtaken elsewhere.
 #![forbid(unsafe_code)]
 
+use std::path::Path;
+
 use super::stage::{At, FILE, Stage, on_either_store, says};
 
 on_either_store! {
@@ -9,16 +11,21 @@ on_either_store! {
     an_open_edit_is_older_than_what_its_own_session_has_written_elsewhere,
 }
 
+/// A key each from one base, the second on a branch that its clone has left: what the first is told to type.
+fn told_to_pull(stage: &Stage, a: &Path, b: &Path) -> String {
+    stage.sets(1, a, "A1");
+    stage.commit(a, "A1");
+    says(&mut stage.set_with(2, b, &["--accept-stale"], "B1"), 0);
+    stage.commit(b, "B1");
+    stage.git(b, &["checkout", "-q", "-b", "other"]);
+    stage.refused(1, a).1
+}
+
 fn what_comes_from_a_clone_is_kept_whichever_side_is_taken(at: At) {
     for side in ["--ours", "--theirs"] {
         let stage = Stage::new(at);
         let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
-        stage.sets(1, &a, "A1");
-        stage.commit(&a, "A1");
-        says(&mut stage.set_with(2, &b, &["--accept-stale"], "B1"), 0);
-        stage.commit(&b, "B1");
-        stage.git(&b, &["checkout", "-q", "-b", "other"]);
-        let (_, line) = stage.refused(1, &a);
+        let line = told_to_pull(&stage, &a, &b);
         assert_eq!(line, format!("git pull --no-rebase {} main", b.display()));
         // They meet in the file: git asks.
         let pulled = stage.world.command("sh").current_dir(&a).args(["-c", &line]).output().expect("sh");
@@ -38,12 +45,7 @@ fn what_comes_from_a_clone_is_kept_whichever_side_is_taken(at: At) {
 fn an_older_version_in_the_middle_of_a_merge_is_refused() {
     let stage = Stage::new(At::Here);
     let (a, b) = (stage.clone("a", &[]), stage.clone("b", &[]));
-    stage.sets(1, &a, "A1");
-    stage.commit(&a, "A1");
-    says(&mut stage.set_with(2, &b, &["--accept-stale"], "B1"), 0);
-    stage.commit(&b, "B1");
-    stage.git(&b, &["checkout", "-q", "-b", "other"]);
-    let (_, line) = stage.refused(1, &a);
+    let line = told_to_pull(&stage, &a, &b);
     assert!(!stage.world.command("sh").current_dir(&a).args(["-c", &line]).output().expect("sh").status.success());
     stage.git(&a, &["checkout", "-q", "origin/main", "--", FILE]);
     let (said, line) = stage.refused(1, &a);
