@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bounded;
+mod lines;
 /// Shared with the targets in tests/fuzz.
 mod laws {
     pub(crate) mod address;
@@ -18,64 +19,16 @@ mod laws {
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use locked::rules::{Book, Classification, Command, Tables, classify};
 
 use crate::counted::allocated_by;
-use crate::differential::random::Random;
-use crate::rules::other_cases;
+use crate::differential::random::{self, Random};
 
 fn rounds() -> u64 {
     std::env::var("LOCKED_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000)
-}
-
-/// Words that mean something to some program, from the cases, and words that mean nothing.
-fn vocabulary() -> Vec<OsString> {
-    let mut words: Vec<OsString> = other_cases().into_iter().flat_map(|case| case.argv).map(OsString::from).collect();
-    words.sort();
-    words.dedup();
-    let odd: [&[u8]; 20] = [
-        b"",
-        b"-",
-        b"--",
-        b"---",
-        b"-=",
-        b"--=x",
-        b"-\xff",
-        b"\xff\xfe=",
-        b"'",
-        b"\"",
-        b"$(",
-        b"`",
-        b"<<",
-        b"<<E\n",
-        b"((((",
-        b"{",
-        b"a=b",
-        b"\x1a",
-        b"sh -c 'sh -c \"sh -c x\"'",
-        b"ssh h ssh h ssh h rm .env",
-    ];
-    words.extend(odd.map(|word| OsString::from_vec(word.to_vec())));
-    words
-}
-
-fn line(random: &mut Random, words: &[OsString]) -> Vec<OsString> {
-    let mut line: Vec<OsString> = (0..=random.below(9)).map(|_| words[random.below(words.len())].clone()).collect();
-    if random.percent(20) {
-        // A few bytes of one word are others.
-        let at = random.below(line.len());
-        let mut bytes = std::mem::take(&mut line[at]).into_vec();
-        for _ in 0..random.below(4) {
-            let place = random.below(bytes.len() + 1);
-            bytes.insert(place, u8::try_from(random.below(255) + 1).expect("a byte"));
-        }
-        line[at] = OsString::from_vec(bytes);
-    }
-    line
 }
 
 fn classified(line: &[OsString], book: &Book) -> Classification {
@@ -85,11 +38,11 @@ fn classified(line: &[OsString], book: &Book) -> Classification {
 
 #[test]
 fn no_line_makes_it_panic_or_hang() {
-    let words = vocabulary();
+    let words = lines::vocabulary();
     let mut spans = Vec::new();
     for round in 0..rounds() {
         let mut random = Random::new(4, round);
-        let line = line(&mut random, &words);
+        let line = lines::any(&mut random, &words);
         let book = Book::new();
         let began = Instant::now();
         let _class = classified(&line, &book);
@@ -101,19 +54,13 @@ fn no_line_makes_it_panic_or_hang() {
 #[test]
 fn an_argument_of_a_mebibyte_is_read_like_any_other() {
     let mut spans = Vec::new();
-    for program in ["sops", "sh", "ssh", "docker", "gh", "env", "scp", "sed", "true"] {
-        for word in words_of_a_mebibyte() {
-            for before in [&[][..], &["-c"], &["host"], &["set", "f"]] {
-                let mut line: Vec<OsString> = [program].iter().chain(before).map(OsString::from).collect();
-                line.push(word.clone());
-                let book = Book::new();
-                let began = Instant::now();
-                let (_class, allocated) = allocated_by(|| classified(&line, &book));
-                spans.push(began.elapsed());
-                let shown = line[..line.len() - 1].to_vec();
-                assert!(allocated < MOST_ALLOCATED, "{shown:?} and a word of 1 MiB: {allocated} bytes are allocated");
-            }
-        }
+    for line in lines::with_a_mebibyte() {
+        let book = Book::new();
+        let began = Instant::now();
+        let (_class, allocated) = allocated_by(|| classified(&line, &book));
+        spans.push(began.elapsed());
+        let shown = &line[..line.len() - 1];
+        assert!(allocated < MOST_ALLOCATED, "{shown:?} and a word of 1 MiB: {allocated} bytes are allocated");
     }
     tell("lines with a word of 1 MiB", spans);
 }
@@ -121,11 +68,6 @@ fn an_argument_of_a_mebibyte_is_read_like_any_other() {
 /// What a line with a word of 1 MiB may allocate: one copy of the word, and what the tables take. Time is not judged here,
 /// since a busy machine has none; but what copies a word at every step needs both.
 const MOST_ALLOCATED: usize = 2 << 20;
-
-fn words_of_a_mebibyte() -> Vec<OsString> {
-    let shapes = ["x", "-", "a=b ", "(", "$(", "'\"", "sops -e -i f;", "/", "../", "h:x", "secret", "a\n"];
-    shapes.iter().map(|shape| OsString::from(shape.repeat((1 << 20) / shape.len()))).collect()
-}
 
 /// A word that no system takes is nobody's file, and what stands beside it is seen all the same.
 #[test]
@@ -142,7 +84,7 @@ fn what_stands_beside_a_huge_word_is_seen() {
         (&["gh", "workflow", "run", "secrets-sync.yml", "HUGE"], 0, 1),
         (&["scp", ".env", "HUGE", "h:/opt/.env"], 0, 1),
     ];
-    for huge in words_of_a_mebibyte() {
+    for huge in lines::of_a_mebibyte() {
         // sops refuses a word of dashes.
         let refused = |line: &[&str]| line.contains(&"sops") && huge.as_encoded_bytes()[0] == b'-';
         for (line, files, names) in lines.iter().filter(|(line, ..)| !refused(line)) {
@@ -187,10 +129,10 @@ fn no_settings_make_it_panic_or_hang() {
 #[test]
 fn a_secret_in_a_line_is_nowhere_in_the_answer() {
     const SECRET: &str = "hunter2-secret";
-    let words = vocabulary();
+    let words = lines::vocabulary();
     for round in 0..rounds() / 3 {
         let mut random = Random::new(6, round);
-        let mut line = line(&mut random, &words);
+        let mut line = lines::any(&mut random, &words);
         let at = 1 + random.below(line.len());
         line.insert(at.min(line.len()), format!("K={SECRET}").into());
         let mut class = classified(&line, &Book::new());

@@ -135,11 +135,13 @@ fn operation(step: &Step<'_>, path: &str) -> String {
     }
 }
 
-/// Puts what one command wants to what the others want. The first that locks gives the line its name.
+/// Puts what one command wants to what the others want. The first that locks by a rule gives the line its name, before it
+/// what it writes without one: `echo x >y` says little of a line that goes on to restart a server.
 fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut Classification) {
     let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
     let first = class.writes.is_empty() && class.claims.is_empty();
-    if first && (locks || class.rule.is_none()) {
+    let says_more = class.rule.is_none() && locks && wants.rule.is_some();
+    if says_more || (first && (locks || class.rule.is_none())) {
         if let Some(reason) = wants.reason {
             class.reason = reason;
         } else if wants.known && class.rule.is_none() {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod alias;
+mod asked;
 mod assign;
 mod braces;
 mod builtin;
