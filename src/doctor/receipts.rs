@@ -8,7 +8,7 @@ use crate::run::{self, env_of};
 use crate::terms::Digest;
 
 use super::Finding;
-use super::files::{shown, some};
+use super::files::told::{shown, some};
 use super::patient::Patient;
 use super::repository::Secret;
 
