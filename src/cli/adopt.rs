@@ -19,7 +19,7 @@ use crate::lineage::Base;
 use crate::naming::{Local, Namer, Target};
 use crate::report::{self, Refusal};
 use crate::rules::{Asked, Via};
-use crate::run::{self, AtHand, Before, Context, InPerson, Keepers};
+use crate::run::{self, AtHand, Before, Context, InPerson, Keepers, Predecessors};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{Claim, Ended, Ending, Granted, Holding, Receipt, ReceiptKind, Release, Request, Settlement, Store};
@@ -95,9 +95,27 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
     let mut store = run::open_store(context, &state, &setting).map_err(|error| down(&error))?;
     let (request, granted, in_person) = lease(context, options, &target, (&state, &setting), store.as_mut())?;
     let holding = Holding::Grant { grant: request.grant, key: request.key.clone(), resources: granted.tokens.clone() };
-    let proven = prove(context, options, &target, shown, &state, store.as_mut());
-    let receipts = proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()).into_iter().collect();
-    let settlement = Settlement::whole(ending(&granted, &request.owner.host, proven.is_ok()), receipts);
+    let host = &request.owner.host;
+    let (mut receipts, bad) = match run::predecessors(context, &state, host, &granted, true) {
+        Ok(Predecessors::Sound { receipts, .. }) => (receipts, None),
+        Ok(Predecessors::Bad { bad, receipts }) => (receipts, bad.into_iter().next()),
+        // Not settled: it runs out, and what it owes goes on to the next one.
+        Ok(Predecessors::Run(grant)) => {
+            let refusal = run::still_running(&target.resource.to_string(), grant, THEN);
+            return Err(refuse(&refusal, exit::BUSY));
+        }
+        Err(error) => return Err(down(&error)),
+    };
+    let proven = match &bad {
+        Some(bad) => {
+            let (refusal, status) = bad.refusal(THEN);
+            Err(refuse(&refusal, status))
+        }
+        None => prove(context, options, &target, shown, &state, store.as_mut()),
+    };
+    receipts.extend(proven.as_ref().ok().and_then(|(_, receipt)| receipt.clone()));
+    let ending = bad.map_or_else(|| ending(&granted, host, proven.is_ok()), |bad| bad.ending().1);
+    let settlement = Settlement::whole(ending, receipts);
     match store.settle(&holding, &settlement, CALL).map_err(|error| down(&error))? {
         Release::Released => {
             in_person.is_over();
@@ -118,6 +136,9 @@ fn ending(granted: &Granted, host: &str, fine: bool) -> Ending {
         None => Ending::Release(if fine { Ended::Completed } else { Ended::Failed }),
     }
 }
+
+/// Why nothing is adopted after all.
+const THEN: &str = "nothing was adopted";
 
 /// Under the lease: the canary, then the chain.
 fn prove(

@@ -89,6 +89,16 @@ impl Link {
         }
     }
 
+    /// Has this process continued by what the other side says, or by its death.
+    pub(super) fn rouses(&self) -> io::Result<unix::Rouser<'_>> {
+        unix::Rouser::over(self.0.as_fd())
+    }
+
+    /// Whether the other side is dead, without listening to what it said before.
+    pub(super) fn is_dead(&self) -> bool {
+        unix::is_hung_up(self.0.as_fd())
+    }
+
     /// Waits for one packet; none when `limit` has passed first.
     pub(super) fn hear<T: DeserializeOwned>(&self, limit: Option<Duration>) -> io::Result<Option<Heard<T>>> {
         if !unix::wait_readable(&[self.0.as_fd()], limit)?[0] {

@@ -291,15 +291,24 @@ impl Watcher<'_> {
             own.signal(libc::SIGCONT);
             return;
         }
-        unix::halt_self(signal);
-        let mut continued_by = 0;
+        // A keeper that dies meanwhile continues nobody, and then the tree is ours to stop.
+        let rouser = self.wrapper.link.rouses();
+        if !self.wrapper.link.is_dead() {
+            unix::halt_self(signal);
+        }
+        drop(rouser);
+        let (mut continued_by, mut roused) = (None, false);
         while let Some(came) = self.signals.next() {
-            if came.signal == libc::SIGCONT {
-                continued_by = came.sender;
-            } else {
-                self.hand_on(came);
+            match came {
+                Came { signal: libc::SIGCONT, by_descriptor: true, .. } => roused = true,
+                Came { signal: libc::SIGCONT, sender, .. } => continued_by = Some(sender),
+                other => self.hand_on(other),
             }
         }
+        if self.wrapper.link.is_dead() || (roused && continued_by.is_none()) {
+            return;
+        }
+        let continued_by = continued_by.unwrap_or_default();
         match own {
             Some(own) => self.group_goes_on(own, continued_by),
             None => self.child_goes_on(before),

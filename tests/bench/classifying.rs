@@ -5,6 +5,7 @@
 #[path = "../fuzz/lines.rs"]
 mod lines;
 #[path = "../differential/random.rs"]
+#[expect(dead_code, reason = "the tests ask it for more")]
 mod random;
 
 use std::ffi::OsString;

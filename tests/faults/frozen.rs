@@ -152,6 +152,21 @@ fn a_child_killed_while_it_is_stopped_ends_its_wrapper() {
     stage.is_empty_soon();
 }
 
+/// Nobody else is there who could continue the wrapper.
+#[test]
+fn a_keeper_killed_while_its_job_is_stopped_ends_its_wrapper() {
+    let stage = Stage::new();
+    let one = stage.start("one", &["--ttl", "30s", "-r", "test:x"]);
+    let child = stage.alive("one");
+    freeze(child);
+    so("the wrapper stops with its job", || is_halted(one.wrapper()));
+    kill(one.keeper());
+    let ended = one.ends();
+    assert_eq!(ended.code, Some(77), "{}", ended.said);
+    assert!(!lives(child));
+    stage.is_empty_soon();
+}
+
 #[test]
 fn a_child_that_is_continued_by_itself_takes_its_wrapper_along() {
     let stage = Stage::new();

@@ -4,31 +4,28 @@
 use std::cell::RefCell;
 
 use crate::exit::{self, Exit};
-use crate::lease::{self, Asker, Obtained, Patience};
 use crate::naming::Target;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context, InPerson, NoSetting};
 use crate::settle;
 use crate::state::StateDir;
 use crate::store::{
-    Claim, Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Owner, Receipt, Release, Request, Settlement,
-    Store, StoreError, StoredReceipt,
+    Ended, Ending, FileRecord, Holding, LeaseState, LeaseView, Receipt, Release, Settlement, Store, StoreError,
+    StoredReceipt,
 };
-use crate::terms::{LeaseKey, Resource, SessionId, Times};
+use crate::terms::{Resource, SessionId};
 
 use crate::cli::RunOptions;
 use crate::cli::front::refuse;
 use crate::cli::world::{CALL, down};
 
 use super::affected::companions;
+use super::grant::{Grant, NotHeld, ask};
 
 /// Held, or not because the store is down.
 pub(super) struct Hold {
     held: Option<RefCell<Held>>,
 }
-
-/// What is granted: the holding, what may have been written under it on this host, and by what others know that we live.
-type Grant = (Holding, Vec<FileRecord>, InPerson);
 
 struct Held {
     store: Box<dyn Store>,
@@ -38,6 +35,8 @@ struct Held {
     /// What may have been written under it on this host: by the command that was found bad, or by the session's own
     /// earlier ones under what was adopted.
     carried: Vec<FileRecord>,
+    /// For what writers that are gone wrote well: due however this ends.
+    receipts: Vec<Receipt>,
     /// Until it is settled.
     in_person: Option<InPerson>,
 }
@@ -82,7 +81,7 @@ impl Hold {
         resources.sort();
         resources.dedup();
         let owner = run::owner(context, state, &session, "locked restore".to_owned(), None);
-        let (holding, carried, in_person) =
+        let Grant { holding, reason: found, carried, receipts, in_person } =
             match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
                 Ok(held) => held,
                 // A store whose first word needs no server, or one that went away since.
@@ -90,7 +89,8 @@ impl Hold {
                 Err(NotHeld::Unknown(error)) => return Err(down(&error)),
                 Err(NotHeld::Refused(exit)) => return Err(exit),
             };
-        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, in_person: Some(in_person) })) })
+        let (reason, in_person) = (reason.or(found), Some(in_person));
+        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, receipts, in_person })) })
     }
 
     /// Why the resource was quarantined, when it was.
@@ -119,6 +119,7 @@ impl Hold {
     pub(super) fn settle(&self, ending: Ending, receipts: Vec<Receipt>) -> Result<(), Exit> {
         let Some(held) = &self.held else { return Ok(()) };
         let mut held = held.borrow_mut();
+        let receipts = held.receipts.drain(..).chain(receipts).collect();
         let holding = held.holding.clone();
         match held.store.settle(&holding, &Settlement::whole(ending, receipts), CALL) {
             Ok(Release::Released) => {
@@ -164,14 +165,6 @@ fn unsettled(error: &StoreError) -> Refusal {
     }
 }
 
-/// Why there is no holding.
-enum NotHeld {
-    /// The store gave no answer.
-    Unknown(StoreError),
-    /// It did; what is to be said has been said.
-    Refused(Exit),
-}
-
 fn names(holding: &Holding) -> String {
     match holding {
         Holding::Grant { resources, .. } | Holding::Kept { resources, .. } => {
@@ -185,45 +178,4 @@ fn quarantine(live: &[LeaseView], resources: &[Resource]) -> Option<String> {
     let mut wanted = live.iter().filter(|lease| resources.contains(&lease.resource));
     let bad = wanted.find(|lease| lease.state == LeaseState::Quarantined);
     bad.map(|lease| lease.reason.clone().unwrap_or_default())
-}
-
-/// The holding, and what may have been written under it on this host.
-fn ask(
-    context: &Context,
-    patience: Patience,
-    state: &StateDir,
-    store: &mut dyn Store,
-    owner: Owner,
-    resources: Vec<Resource>,
-) -> Result<Grant, NotHeld> {
-    let internal = || NotHeld::Refused(Exit::Code(exit::INTERNAL));
-    let key = LeaseKey::random().map_err(|_| internal())?;
-    let times = Times::new(None, None, None, None).map_err(|_| internal())?;
-    let (host, host_id, session) = (owner.host.clone(), owner.host_id.clone(), owner.session);
-    let mut request =
-        Request::without_a_command(key.clone(), owner, Claim::Restore, resources.clone(), &times, run::within(context));
-    let grant = request.grant;
-    let in_person = InPerson::stands_for(context, state, &mut request);
-    let witness = run::retry_witness(state, &host_id);
-    let mut silent = |_: lease::Notice<'_>| {};
-    let mut asker = Asker { store, clock: context.clock.as_ref(), witness: &witness, notice: &mut silent };
-    match lease::acquire(request, patience, &mut asker).map_err(NotHeld::Unknown)? {
-        Obtained::Granted { granted, .. } => {
-            report::say_words(&granted.words, store, session);
-            let here = granted.carried.into_iter().filter(|debt| debt.host == host);
-            let mut carried: Vec<FileRecord> = Vec::new();
-            for record in here.flat_map(|debt| debt.files) {
-                if !carried.contains(&record) {
-                    carried.push(record);
-                }
-            }
-            Ok((Holding::Grant { grant, key, resources: granted.tokens }, carried, in_person))
-        }
-        Obtained::Busy(busy) | Obtained::Quarantined(busy) => {
-            in_person.is_over();
-            let now = crate::clock::Clock::wall_ms(context.clock.as_ref());
-            let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            Err(NotHeld::Refused(refuse(&report::busy(&busy, &wanted, now, None), exit::BUSY)))
-        }
-    }
 }

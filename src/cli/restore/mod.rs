@@ -6,6 +6,7 @@
 mod accept;
 mod affected;
 mod back;
+mod grant;
 mod lease;
 mod left;
 mod version;

@@ -20,6 +20,43 @@ pub(in crate::supervise) fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((own(ends[0])?, own(ends[1])?))
 }
 
+/// Continues this process when something can be read from the descriptor, or its other end is closed: a process that is stopped
+/// reads nothing, and hears of no end by itself. Until it is dropped.
+pub(in crate::supervise) struct Rouser<'a>(BorrowedFd<'a>, libc::c_int);
+
+impl<'a> Rouser<'a> {
+    pub(in crate::supervise) fn over(fd: BorrowedFd<'a>) -> io::Result<Self> {
+        let raw = fd.as_raw_fd();
+        // SAFETY: plain calls on a descriptor that is open for as long as the borrow.
+        let flags = unsafe {
+            check(libc::fcntl(raw, libc::F_SETOWN, libc::getpid()))?;
+            check(libc::fcntl(raw, F_SETSIG, libc::SIGCONT))?;
+            check(libc::fcntl(raw, libc::F_GETFL))?
+        };
+        // SAFETY: the same.
+        check(unsafe { libc::fcntl(raw, libc::F_SETFL, flags | libc::O_ASYNC) })?;
+        Ok(Self(fd, flags))
+    }
+}
+
+impl Drop for Rouser<'_> {
+    fn drop(&mut self) {
+        // SAFETY: a plain call on a descriptor that is open for as long as the borrow.
+        let _it_is_as_it_was = unsafe { libc::fcntl(self.0.as_raw_fd(), libc::F_SETFL, self.1) };
+    }
+}
+
+/// Linux's number of it, which the bindings do not have everywhere.
+const F_SETSIG: libc::c_int = 10;
+
+/// Whether the other end is closed, whatever is to be read before that.
+pub(in crate::supervise) fn is_hung_up(fd: BorrowedFd<'_>) -> bool {
+    let mut ends = libc::pollfd { fd: fd.as_raw_fd(), events: 0, revents: 0 };
+    // SAFETY: one entry, as the count says.
+    let ready = unsafe { libc::poll(&raw mut ends, 1, 0) };
+    ready > 0 && ends.revents & libc::POLLHUP != 0
+}
+
 pub(in crate::supervise) fn send_packet(fd: BorrowedFd<'_>, packet: &[u8]) -> io::Result<()> {
     // A dead listener is an error, not a SIGPIPE, and one that does not listen holds nobody up.
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;

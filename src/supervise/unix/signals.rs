@@ -55,6 +55,8 @@ pub(in crate::supervise) struct Came {
     pub(in crate::supervise) signal: i32,
     /// Sent by the kernel (terminal, alarm) rather than by a process.
     pub(in crate::supervise) by_kernel: bool,
+    /// Sent because a descriptor has something to say ([`super::Rouser`]).
+    pub(in crate::supervise) by_descriptor: bool,
     /// Who sent it, for signals of processes.
     pub(in crate::supervise) sender: i32,
 }
@@ -82,6 +84,8 @@ impl Signals {
         (got == libc::ssize_t::try_from(size).unwrap_or_default()).then(|| Came {
             signal: info.ssi_signo.cast_signed(),
             by_kernel: info.ssi_code == libc::SI_KERNEL,
+            // POLL_IN, which is 1, to POLL_HUP, which is 6.
+            by_descriptor: (1..=6).contains(&info.ssi_code),
             sender: info.ssi_pid.cast_signed(),
         })
     }

@@ -10,9 +10,8 @@ use std::time::Duration;
 ///
 /// Children say `begin` (with what they read), `beat`, `wrote` (with what), `end`, `clash` (another had the file), `spoil`
 /// (they left it bad). The hand says `ask`, `over` (with the exit status), `hurt`, `outage`, `mended`, `foreign` (it wrote into a
-/// file itself), `restoring`, `older` (a
-/// restore told that it had no copy of the newest version), and at the
-/// very end `final` (with what a file holds).
+/// file itself), `restoring` and `restored` (a restore began, and ended), `older` (it told that it had no copy of the newest
+/// version), and at the very end `final` (with what a file holds).
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) ns: u128,

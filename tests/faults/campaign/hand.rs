@@ -215,6 +215,8 @@ impl<'a> Hand<'a> {
             let end = run.ends();
             let done = std::fs::read_to_string(self.arena.aside(&format!("restore-{who}"))).expect("text");
             self.arena.tells(&format!("{who} restore {}: {done}{}\n", status(&end), end.said));
+            // It may have waited for the one that it restores after.
+            self.arena.say("restored", &who, FILES[file].1, "-");
             if done.contains("is lost: there is no copy of it") || done.contains("a newer version is known") {
                 self.arena.say("older", &who, FILES[file].1, "-");
             }

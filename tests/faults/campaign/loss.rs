@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::checker::{Finding, Rule};
-use super::evidence::{Evidence, Life};
+use super::evidence::{Evidence, Life, Line};
 
 pub(super) fn judge(evidence: &Evidence, lives: &[Life]) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -77,7 +77,9 @@ fn spoilt(evidence: &Evidence, lives: &[Life]) -> Vec<String> {
             continue;
         };
         let mut between = evidence.log[place..next.first].iter();
-        if !between.any(|line| line.word == "restoring" && line.resource == spoil.resource) {
+        let restores =
+            |line: &Line| matches!(line.word.as_str(), "restoring" | "restored") && line.resource == spoil.resource;
+        if !between.any(restores) {
             found.push(format!("{} left {} bad, and {} was let in", spoil.who, spoil.resource, next.who));
         }
     }
