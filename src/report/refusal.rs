@@ -28,6 +28,22 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// The same with another next step.
+    #[must_use]
+    pub fn with_next(mut self, next: &str) -> Self {
+        next.clone_into(&mut self.next);
+        self
+    }
+
+    /// The same where it was asked below a command that holds these names: the next line asks for all of them at once.
+    #[must_use]
+    pub fn along_with(mut self, above: &str) -> Self {
+        if let Some(words) = self.next.strip_prefix("locked ").filter(|_| !above.is_empty()) {
+            self.next = format!("locked {} {words}", options(above));
+        }
+        self
+    }
+
     /// The same where it was asked in the name of a session (`--session`), whose whole name this is: the next line acts for
     /// that one as well.
     #[must_use]
@@ -111,7 +127,7 @@ fn deadlock(busy: &Busy, wanted: &str) -> Refusal {
         word: "BLOCKED",
         what: format!("waiting for {wanted} would deadlock"),
         why: format!("{wanted}{holder}"),
-        retry: "yes, all of them at once, around the outer command".to_owned(),
+        retry: "yes, when the outer command takes all of them at once".to_owned(),
         next: format!("locked {} COMMAND", options(wanted)),
     }
 }
@@ -125,9 +141,11 @@ fn since(lease: &LeaseView) -> String {
     let at = clock_time(lease.acquired_at);
     match (lease.state, &lease.reason) {
         (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
-        (LeaseState::Remote, Some(reason)) => format!("may still be running since {at}: {reason}"),
-        (LeaseState::Revoked, Some(reason)) => format!("{reason}; it has not stopped yet"),
-        (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
+        (LeaseState::Remote, Some(reason)) => format!("running since {at}; {reason}"),
+        (LeaseState::Revoked, Some(reason)) => format!("{reason}; its command has not stopped yet"),
+        (LeaseState::Remote, None) => {
+            format!("running since {at}; nobody heard how it ended, and it may still be running")
+        }
         (LeaseState::Expired, Some(reason)) if lease.ask => format!("expired, {reason}"),
         (LeaseState::Expired, None) if lease.ask => "expired".to_owned(),
         _ if lease.explicit => format!("held between commands since {at}"),
@@ -164,9 +182,9 @@ fn free_by(lease: &LeaseView, now_ms: i64, renewed: Option<Duration>) -> String 
 fn retry(lease: &LeaseView, renewed: Option<Duration>) -> String {
     let short = Duration::from_secs(5);
     match (lease.state, lease.explicit, lease.expires_in) {
-        _ if asks(lease) => "no, not before a person has said so".to_owned(),
+        _ if asks(lease) => "no, a person must say so first".to_owned(),
         _ if lease.resource.name.is_rotation() => {
-            "when it has ended, and the secret needs another new value all the same".to_owned()
+            "yes, when it has ended, if the secret still needs another new value".to_owned()
         }
         (LeaseState::Kept, ..) if lease.ask => "yes, when its session goes on".to_owned(),
         (_, true, Some(_)) if lease.ask => "yes, when its session releases it".to_owned(),
@@ -174,7 +192,7 @@ fn retry(lease: &LeaseView, renewed: Option<Duration>) -> String {
         (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
         (_, true, Some(_)) if renewed.is_some() => "yes, when its session releases it or ends".to_owned(),
         (_, true, Some(left)) => {
-            format!("yes, in {} unless its session renews it, or when it releases it", rough_span(left))
+            format!("yes, when its session releases it; in {} if it does not renew it", rough_span(left))
         }
         (_, _, Some(left)) => format!("yes, in about {}", rough_span(left.clamp(Duration::from_secs(1), short))),
         _ => "yes, when its session releases it".to_owned(),
@@ -192,14 +210,21 @@ pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
         (
             lease.resource.to_string(),
             reason,
-            format!("since {} by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
+            // A restore that did not end it is the last to have had it: what was done tells the two apart.
+            format!(
+                "since {} by {} ({}), {}",
+                clock_time(lease.renewed_at),
+                lease.session,
+                lease.label,
+                lease.operation
+            ),
         )
     });
     Refusal {
         word: "QUARANTINED",
-        what: format!("{name} may not be written: {reason}"),
+        what: format!("{name} must not be written: {reason}"),
         why: format!("a write left the file bad; quarantined {since}; nothing was run"),
-        retry: "no, not before it is restored".to_owned(),
+        retry: "no, restore it first".to_owned(),
         next: format!("locked restore {file}"),
     }
 }
@@ -213,7 +238,7 @@ pub fn store_down(error: &StoreError) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: error.to_string(),
-        why: "only the store can say that a lease is ours; nothing was run".to_owned(),
+        why: "only the store knows who holds what; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
         next: super::sandbox::remedy(error),
     }
@@ -246,7 +271,7 @@ pub fn misuse(what: &str, next: &str) -> Refusal {
         word: "REFUSED",
         what: what.to_owned(),
         why: "the command line cannot be carried out as it stands; nothing was run".to_owned(),
-        retry: "no, not as it is".to_owned(),
+        retry: "no, not like this".to_owned(),
         next: next.to_owned(),
     }
 }
@@ -257,8 +282,8 @@ pub fn misconfigured(what: &str, next: &str) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: what.to_owned(),
-        why: "a setting that cannot be followed is not passed over; nothing was run".to_owned(),
-        retry: "no, not before it is right".to_owned(),
+        why: "locked stops at a setting that it cannot follow; nothing was run".to_owned(),
+        retry: "no, correct it first".to_owned(),
         next: next.to_owned(),
     }
 }

@@ -170,7 +170,7 @@ fn a_person_s_word_starts_the_chain_anew_and_is_recorded(at: At) {
     stage.refused(2, &b);
     assert_eq!(stage.kinds(), ["proven"], "a refusal leaves nothing");
     let said = says(&mut stage.set_with(2, &b, &["--accept-stale"], "B1"), 0);
-    assert!(said.starts_with("locked: going on by --accept-stale, which is recorded: "), "{said}");
+    assert!(said.starts_with("locked: going on with --accept-stale, which is recorded: "), "{said}");
     assert_eq!(stage.kinds(), ["proven", "accepted", "proven"]);
     assert_eq!(stage.sets(2, &b, "B2"), "");
     // Now A's is the older one.

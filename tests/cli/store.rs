@@ -165,7 +165,7 @@ fn init_of_an_older_file_says_that_it_did_something() {
         )
         .expect("as the first version had it");
     drop(database);
-    assert!(silent(&mut store(&world, &["init"])).starts_with("the store was set up, or brought to this version"));
+    assert!(silent(&mut store(&world, &["init"])).starts_with("the store is set up now, in the form of this version"));
     assert!(silent(&mut store(&world, &["init"])).starts_with("nothing to do"));
     silent(world.locked_as(1).args(["-q", "-r", "server:a", "true"]));
 }

@@ -37,7 +37,7 @@ pub(super) fn ping(context: &Context, options: &RunOptions, verb: &Status) -> Ex
                     None
                 }
                 Some(lease) if lease.session == own => {
-                    lines.push(format!("{} is held by this very session", resource.name));
+                    lines.push(format!("{} is held by this session", resource.name));
                     None
                 }
                 Some(lease) => {

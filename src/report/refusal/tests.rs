@@ -107,10 +107,10 @@ fn a_quarantine_names_the_way_out() {
     };
     let text = quarantined(&busy_with(bad, 0), Some("x.env.sops")).to_string();
     assert!(
-        text.starts_with("QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"),
+        text.starts_with("QUARANTINED: sops:monitoring must not be written: ws-1:/r/x.env.sops: the file is empty\n"),
         "{text}"
     );
-    assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
+    assert!(text.ends_with("retry: no, restore it first\nnext:  locked restore x.env.sops"), "{text}");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
         (
             &stale,
             "expired, place 1 in the queue, free when a person has said that it is stale",
-            "no, not before a person has said so",
+            "no, a person must say so first",
         ),
-        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, not before a person has said so"),
+        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, a person must say so first"),
         (
             &kept,
             "because it failed, place 1 in the queue, free when its holder is done",
