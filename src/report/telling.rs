@@ -105,6 +105,15 @@ fn fate(ending: &Ending) -> String {
 /// The child was stopped. `now` is who has it now, `taken` who took it away and why, if the store can say.
 #[must_use]
 pub fn lost(resources: &str, cause: Cause, now: Option<&str>, taken: Option<&str>) -> String {
+    stopped(
+        resources,
+        &how_lost(cause, now, taken),
+        "the program and everything that it had started were stopped, so that no second writer meets them",
+    )
+}
+
+/// Who has it now, and who took it away and why, in one clause.
+fn how_lost(cause: Cause, now: Option<&str>, taken: Option<&str>) -> String {
     let now = now.filter(|holder| !taken.is_some_and(|why| why.contains(&format!("taken by {holder}"))));
     let now = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
     let what = match taken {
@@ -113,11 +122,14 @@ pub fn lost(resources: &str, cause: Cause, now: Option<&str>, taken: Option<&str
         Some(why) => format!("{} ({why})", cause.clause()),
         None => cause.clause().to_owned(),
     };
-    stopped(
-        resources,
-        &(what + &now),
-        "the program and everything that it had started were stopped, so that no second writer meets them",
-    )
+    what + &now
+}
+
+/// It was ours no more when it was to be given back: nothing was stopped for it.
+#[must_use]
+pub fn lost_by_the_end(resources: &str, now: Option<&str>, taken: Option<&str>) -> String {
+    let why = "this was found when the work was done: somebody else may have written at the same time";
+    stopped(resources, &how_lost(Cause::Gone, now, taken), why)
 }
 
 /// Nothing is started under a lease that somebody is taking away from the command above.

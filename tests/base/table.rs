@@ -33,14 +33,20 @@ fn what_was_discarded_is_noted(at: At) {
     stage.sets(1, &a, "A1");
     stage.git(&a, &["checkout", "-q", "--", FILE]);
     let said = stage.sets(2, &a, "A2");
-    assert!(said.contains("a newer version was discarded; 01010101"), "{said}");
+    assert!(
+        said.contains("a newer version was discarded, which nobody has any more; it was written by 01010101"),
+        "{said}"
+    );
     assert_eq!(stage.keys(&a), ["first", "A2"]);
     assert_eq!(stage.sets(2, &a, "A3"), "", "once");
     // A commit that was taken back is discarded as well.
     stage.commit(&a, "taken back");
     stage.git(&a, &["reset", "-q", "--hard", "HEAD~1"]);
     let said = stage.sets(1, &a, "A4");
-    assert!(said.contains("a newer version was discarded; 02020202"), "{said}");
+    assert!(
+        said.contains("a newer version was discarded, which nobody has any more; it was written by 02020202"),
+        "{said}"
+    );
 }
 
 fn a_revert_goes(at: At) {

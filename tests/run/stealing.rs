@@ -91,7 +91,7 @@ fn a_victim_that_has_not_stopped_yet_is_shown_and_its_own_end_counts() {
     });
     assert!(reason.contains("its host is gone") && reason.contains("02020202"), "{reason}");
     let said = says(place.locked(3).args(["-n", "-r", RESOURCE, "true"]), 75);
-    assert!(said.contains("why:   revoked by 02020202") && said.contains("it has not stopped yet"), "{said}");
+    assert!(said.contains("why:   revoked by 02020202") && said.contains("its command has not stopped yet"), "{said}");
     // One who came before the thief is not let in before it.
     assert!(thief.try_wait().expect("waited").is_none(), "it waits");
     victim.let_go();

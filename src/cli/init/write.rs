@@ -62,6 +62,6 @@ impl Wrong {
                 format!("{} && locked init", shims::moved_aside(&[file.to_owned()])),
             ),
         };
-        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "no, correct it first".to_owned(), next }
+        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "yes, after the next step".to_owned(), next }
     }
 }

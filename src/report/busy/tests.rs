@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use super::super::misuse;
 use super::*;
 use crate::store::Ahead;
 use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
@@ -148,7 +149,7 @@ fn a_lease_that_is_taken_away_says_by_whom() {
     let revoked = LeaseView { state: LeaseState::Revoked, reason: Some(reason), ..lease() };
     let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0, None).to_string();
     assert!(
-        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; it has not stopped yet, place 1"),
+        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; its command has not stopped yet, place 1"),
         "{text}"
     );
 }
