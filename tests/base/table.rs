@@ -122,7 +122,7 @@ fn unknown_versions_go_as_the_settings_say(at: At) {
     by_hand("H1");
     let said = stage.sets(2, &a, "A2");
     assert!(said.starts_with(&format!("locked: {FILE} was changed outside of locked: ")), "{said}");
-    assert!(said.contains("the last one was written by 01010101"), "{said}");
+    assert!(said.contains("the last known one was written by 01010101"), "{said}");
     base("allow");
     by_hand("H2");
     assert_eq!(stage.sets(2, &a, "A3"), "");

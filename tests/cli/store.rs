@@ -54,9 +54,9 @@ fn prune_asks_for_some_age_and_tells_what_it_did() {
     world.database().execute(older, []).expect("ten days older");
     let words = ["prune", "--older-than", "9d", "--keep", "1"];
     let said = silent(store(&world, &words).arg("--dry-run"));
-    assert_eq!(said, "would prune 2 ended leases and 0 receipts; 1 ended leases would stay\n");
+    assert_eq!(said, "would prune 2 ended leases and 0 receipts; 1 ended lease would stay\n");
     assert_eq!(world.history().len(), 3);
-    assert_eq!(silent(&mut store(&world, &words)), "pruned 2 ended leases and 0 receipts; 1 ended leases stay\n");
+    assert_eq!(silent(&mut store(&world, &words)), "pruned 2 ended leases and 0 receipts; 1 ended lease stays\n");
     assert_eq!(world.history().len(), 1);
 }
 

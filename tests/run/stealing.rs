@@ -63,9 +63,9 @@ fn the_victim_has_stopped_before_the_thief_holds_it() {
         let ended = victim.ended();
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(77), "{said}");
-        let lost = format!("LOST: the lease of {RESOURCE} was marked for stealing (revoked by 02020202 (");
+        let lost = format!("LOST: the lease of {RESOURCE} was revoked by 02020202 (");
         assert!(said.starts_with(&lost), "{said}");
-        assert!(said.contains("): its host is gone (approved by Maria))"), "who, and why: {said}");
+        assert!(said.contains("): its host is gone (approved by Maria)"), "who, and why: {said}");
         let past = &place.history()[0];
         let note = past["note"].as_str().expect("a note");
         assert_eq!((&past["holder"], &past["ended_as"]), (&"01010101".into(), &"stolen".into()), "{past}");
