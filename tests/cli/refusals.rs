@@ -99,7 +99,7 @@ fn quarantined_by_this_very_write_and_then_by_an_earlier_one() {
         72,
         &[
             "QUARANTINED: sops:monitoring must not be written: HOST:ROOT/work/secrets/monitoring.env.sops: the file is empty",
-            "why:   a write left the file bad; quarantined since HH:MM:SS by 01010101 (LABEL); nothing was run",
+            "why:   a write left the file bad; quarantined since HH:MM:SS by 01010101 (LABEL), sops set secrets/monitoring.env.sops; nothing was run",
             "retry: no, restore it first",
             "next:  locked restore secrets/monitoring.env.sops",
         ],

@@ -29,7 +29,7 @@ pub(crate) fn database(name: &str) -> impl Fn(&str) -> String {
 #[test]
 fn the_embedded_store_needs_no_init_and_says_so() {
     let world = World::new();
-    assert!(silent(&mut store(&world, &["init"])).starts_with("the store was set up"));
+    assert!(silent(&mut store(&world, &["init"])).starts_with("the store is set up now"));
     assert!(silent(&mut store(&world, &["init"])).starts_with("nothing to do"));
     let again: Value = json(&mut store(&world, &["init", "--json"]));
     assert_eq!((&again["init"], &again["epoch"]), (&"unchanged".into(), &1.into()));
