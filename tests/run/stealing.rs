@@ -161,7 +161,7 @@ fn what_cannot_be_stolen_is_refused_with_the_reason() {
             command
         };
         let said = says(&mut steal(2, &[]), 64);
-        assert!(said.contains("nobody is here who could be asked") && said.contains("--approved-by NAME"), "{said}");
+        assert!(said.contains("nobody can be asked here") && said.contains("--approved-by NAME"), "{said}");
         silent(place.locked(1).args(["acquire", RESOURCE]));
         let said = says(&mut steal(1, &["--approved-by", "Maria"]), 64);
         assert!(said.contains("by this session already") && said.contains("locked release"), "{said}");
