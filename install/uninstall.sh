@@ -67,7 +67,7 @@ uninstall() {
     each file remove_file
     if [ -n "$kept" ]; then
         keep_list
-        say "locked is gone from ${DESTDIR-}$prefix, but for what is named above; when that is mended, once more:"
+        say "locked is gone from ${DESTDIR-}$prefix, but for what is named above; when that is put right, once more:"
         say "    $prefix/share/locked/uninstall.sh"
         exit 73
     fi

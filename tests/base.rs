@@ -21,4 +21,4 @@ mod table;
 mod taken_in;
 mod unseen;
 
-mod stage;
+pub(crate) mod stage;

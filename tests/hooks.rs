@@ -14,5 +14,5 @@ mod pushes;
 mod sealed;
 mod standing;
 mod without;
-mod yard;
+pub(crate) mod yard;
 mod zones;

@@ -52,6 +52,8 @@ mod invocation;
 #[cfg(unix)]
 mod machines;
 #[cfg(unix)]
+mod messages;
+#[cfg(unix)]
 mod naming;
 #[cfg(unix)]
 mod policy;

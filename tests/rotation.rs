@@ -4,6 +4,7 @@
 mod consumers;
 mod declared;
 mod duties;
+mod frozen;
 mod issue;
 pub(crate) mod stage;
 mod stopped;

@@ -46,7 +46,7 @@ if [ -n "${LOCKED_BYPASS-}" ]; then
 fi
 
 refuse() {
-    printf 'BLOCKED: %s: it is SOPS by its content or its name, and locked is not here to check it\n' "$1" >&2
+    printf 'REFUSED: %s: it is SOPS by its content or its name, and locked is not here to check it\n' "$1" >&2
     printf 'why:   a hook of this repository proves such files, and who wrote them; %s is no program\n' "$installed" >&2
     printf 'retry: yes, after the next step\n' >&2
     if [ -t 2 ]; then

@@ -82,7 +82,7 @@ impl AgentsError {
     pub fn remedy(&self) -> String {
         match self {
             Self::NoHome { variable } => format!("set HOME, or {variable}"),
-            Self::NotJson { .. } | Self::Shape { .. } => "mend the file; it was left as it is".to_owned(),
+            Self::NotJson { .. } | Self::Shape { .. } => "correct the file; it was left as it is".to_owned(),
             Self::HalfBlock { .. } => "take that line out of the file, or the block around it".to_owned(),
             Self::NotText { .. } | Self::Dangling { .. } => "look at the file; it was left as it is".to_owned(),
             Self::Changed { .. } => "try again".to_owned(),

@@ -48,6 +48,20 @@ impl Door {
         Self { directory: directory.to_owned(), git: real_git(env, directory) }
     }
 
+    /// Where it was opened.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether git finds any repository from there.
+    ///
+    /// # Errors
+    /// git cannot be started.
+    pub fn is_in_a_repository(&self) -> Result<bool, GitError> {
+        Ok(self.maybe("rev-parse", ["--git-dir"])?.is_some())
+    }
+
     /// The root of the working tree; none in a bare repository.
     ///
     /// # Errors

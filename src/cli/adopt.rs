@@ -122,7 +122,7 @@ fn one(context: &Context, options: &RunOptions, file: &Path, shown: &str) -> Res
             proven.map(|(done, _)| done)
         }
         Release::NotOurs => {
-            report::say(&report::lost(&target.resource.to_string(), crate::supervise::Cause::Gone, None, None));
+            report::say(&report::lost_by_the_end(&target.resource.to_string(), None, None));
             Err(Exit::Code(exit::LOST))
         }
     }

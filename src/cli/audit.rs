@@ -16,7 +16,7 @@ use super::findings::{self, line, object};
 use super::front::refuse;
 use super::hooks::{Tips, no_git, pushes, told};
 use super::ledger::{self, Ledger, Unasked};
-use super::out::print;
+use super::out::{counted, print};
 use super::verbs::AuditVerb;
 use super::zoned::{self, Entered};
 
@@ -83,14 +83,19 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
     };
     match &verb.range {
         None => {
-            let head = door.commit("HEAD").map_err(git)?;
-            head.map_or_else(|| Ok(Audited::default()), |head| audit::tree(door, &head).map_err(git))
+            // Nothing was found where nothing is: that must not pass for an audit.
+            match door.commit("HEAD").map_err(git)? {
+                Some(head) => audit::tree(door, &head).map_err(git),
+                None if door.is_in_a_repository().map_err(git)? => Ok(Audited::default()),
+                None => Err((no_repository(door), exit::USAGE)),
+            }
         }
         Some(range) => {
             let ends = || range.split("..").map(|end| end.trim_start_matches('.'));
             for end in ends().filter(|end| !end.is_empty()) {
                 if end.starts_with('-') || door.commit(end).map_err(git)?.is_none() {
-                    return Err(misuse(end));
+                    let inside = door.is_in_a_repository().map_err(git)?;
+                    return Err(if inside { misuse(end) } else { (no_repository(door), exit::USAGE) });
                 }
             }
             let audited = audit::commits_and_copies(door, std::slice::from_ref(range)).map_err(git)?;
@@ -99,6 +104,16 @@ fn look(door: &Door, verb: &AuditVerb) -> Result<Audited, Unasked> {
                 Some(commit) => Err((cut_off(range, &commit), exit::USAGE)),
             }
         }
+    }
+}
+
+fn no_repository(door: &Door) -> Refusal {
+    Refusal {
+        word: "REFUSED",
+        what: format!("{:?} lies in no repository", door.directory()),
+        why: "there are no commits to look at, and nothing found would look like nothing wrong".to_owned(),
+        retry: "yes, in a repository".to_owned(),
+        next: "go into the repository that is meant, then say it again".to_owned(),
     }
 }
 
@@ -166,13 +181,11 @@ fn answer(verb: &AuditVerb, audited: &Audited, not_asked: Option<&str>) -> Exit 
             None => Exit::OK,
         };
     }
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut lines = vec![format!(
-        "{commits} commit{}, {versions} version{} of SOPS files, {} finding{}",
-        plural(*commits),
-        plural(*versions),
-        findings.len(),
-        plural(findings.len())
+        "{}, {} of SOPS files, {}",
+        counted(*commits, "commit"),
+        counted(*versions, "version"),
+        counted(findings.len(), "finding")
     )];
     lines.extend(findings.iter().map(line));
     lines.extend(findings::ends_losses(findings));

@@ -12,7 +12,7 @@ use crate::terms::{FencingToken, Issue, Resource, ResourceName, SessionId};
 
 use super::RunOptions;
 use super::front::refuse;
-use super::held::{answer, names, not_ours_under};
+use super::held::{answer, names, not_to_write};
 use super::rotation;
 use super::verbs::Check;
 use super::world::{CALL, World};
@@ -133,7 +133,7 @@ impl Asked {
         let session = world.session.id;
         let is_good = |resource: &Resource| live.iter().any(|it| it.resource == *resource && good(self, it, session));
         let missing: Vec<Resource> = self.resources.iter().filter(|it| !is_good(it)).cloned().collect();
-        if missing.is_empty() { Ok(()) } else { Err(not_ours_under(world, &missing, self.token)) }
+        if missing.is_empty() { Ok(()) } else { Err(not_to_write(world, &missing, self.token)) }
     }
 }
 
@@ -160,7 +160,7 @@ fn renewed(world: &mut World<'_>, asked: &Asked) -> Result<bool, Exit> {
     let holding = Holding::Session { session: world.session.id, resources: rotations.clone() };
     match world.store.renew(&holding, CALL).map_err(|error| world.down(&error))? {
         Renewal::Renewed(_) => Ok(true),
-        Renewal::Revoked | Renewal::Gone => Err(not_ours_under(world, &rotations, asked.token)),
+        Renewal::Revoked | Renewal::Gone => Err(not_to_write(world, &rotations, asked.token)),
     }
 }
 

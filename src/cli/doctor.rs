@@ -136,7 +136,10 @@ fn as_text(found: &[Finding], quiet: bool) -> Option<String> {
         of_check.into_iter().for_each(|finding| told(finding, &mut lines));
     }
     if !quiet {
-        lines.extend([String::new(), sum(found)]);
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(sum(found));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -171,7 +174,8 @@ fn sum(found: &[Finding]) -> String {
         [some(left(Level::Fault), "fault"), some(left(Level::Warn), "warning")].into_iter().flatten().collect();
     let mended = some(fixed(found), "finding").map(|text| format!("; fixed {text}")).unwrap_or_default();
     let fixable = found.iter().filter(|it| it.is_wrong() && it.fixable() && it.mended.is_none()).count();
-    let hint = some(fixable, "finding").map(|text| format!("; locked doctor --fix mends {text}")).unwrap_or_default();
+    let hint =
+        some(fixable, "finding").map(|text| format!("; locked doctor --fix puts {text} right")).unwrap_or_default();
     match wrong.is_empty() {
         true => format!("nothing is wrong{}{mended}", notes.map(|notes| format!(" ({notes})")).unwrap_or_default()),
         false => {

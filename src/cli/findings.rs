@@ -50,7 +50,7 @@ pub(super) fn refusal(
     let types = rules::types(Path::new(OsStr::from_bytes(&worst.path)));
     let (retry, next) = step(&worst.wrong, (&typed(&worst.path, below), &types), &paths, worst.commit.as_deref(), work);
     let refusal = Refusal {
-        word: "BLOCKED",
+        word: "REFUSED",
         what: format!("{}{of} cannot be {deed}: {}", worst.shown(), worst.wrong),
         why: format!("{}{more}", why(&worst.wrong)),
         retry,
@@ -113,7 +113,7 @@ fn step(
             (after(), format!("locked sops encrypt -i{types} {path} && git add {path}"))
         }
         Wrong::Bad(fault @ (Fault::RecipientsAdded(_) | Fault::RecipientsDropped(_))) => {
-            (format!("yes; {}", fault.advice()), {
+            (format!("yes, after the next step; {}", fault.advice()), {
                 let input = types.split(" --output-type").next().unwrap_or_default();
                 format!("locked sops updatekeys -y{input} {path} && git add {path}")
             })
@@ -122,9 +122,12 @@ fn step(
             ("yes, once it is filled".to_owned(), format!("git rm --cached {path}"))
         }
         Wrong::Bad(fault) if work == Work::New => {
-            (format!("yes; {}", fault.advice()), format!("git rm --cached {path}"))
+            (format!("yes, after the next step; {}", fault.advice()), format!("git rm --cached {path}"))
         }
-        Wrong::Bad(fault) => (format!("yes; {}", fault.advice()), format!("locked restore {path} && git add {path}")),
+        Wrong::Bad(fault) => (
+            format!("yes, after the next step; {}", fault.advice()),
+            format!("locked restore {path} && git add {path}"),
+        ),
         Wrong::Unmerged => (after(), format!("git checkout --ours {path} && git add {path}")),
         Wrong::Unlocked => {
             let named = alike.join(" ");

@@ -17,6 +17,7 @@ use crate::run::{self, Account, Context, Options};
 use crate::terms::{ResourceName, SessionId};
 
 use super::find::{Front, find};
+use super::mistyped;
 use super::options::{OnlyOptions, RunOptions};
 use super::overruled::{without_overruled, without_twins};
 use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
@@ -154,12 +155,18 @@ fn under_options(context: &Context, typed: Option<&RunOptions>, ours: &[OsString
     let options = |settings: &Settings| {
         let ours = named(ours);
         let definition = without_overruled(OnlyOptions::command(), &ours, context);
-        parse(definition, &ours).map_err(misuse).and_then(|whole| checked(context, &whole, settings))
+        parse(definition, &ours).map_err(misuse_of_twin).and_then(|whole| checked(context, &whole, settings))
     };
     if typed.is_some_and(|typed| typed.dry_run) {
         return super::explain::explain(context, &resources, &options, words, false);
     }
-    run::run(context, &resources, &options, words)
+    let exit = run::run(context, &resources, &options, words);
+    // A program that is there may end with this status too.
+    if exit == Exit::Code(exit::NOT_FOUND) && context.shim.is_none() {
+        let verb = words.first().filter(|word| !run::is_on_path(context, word)).and_then(|word| mistyped::meant(word));
+        verb.into_iter().for_each(|verb| report::say(&format!("locked: did you mean the verb `locked {verb}`?")));
+    }
+    exit
 }
 
 /// What was named by hand: with `-r`, and with `--secret` as it was typed.
@@ -187,6 +194,7 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     });
     let (mut line, matches) = match parsed {
         Ok(parsed) => parsed,
+        Err(error) if is_of_twin(args) => return misuse_of_twin(error),
         Err(error) => return misuse(error),
     };
     line.options.session = line.verb.session().or(line.options.session);
@@ -244,11 +252,24 @@ pub(super) fn refuse(refusal: &report::Refusal, status: i32) -> Exit {
     Exit::Code(status)
 }
 
+/// Whether what was typed is right, so that what is wrong comes from the environment.
+fn is_of_twin(args: &[OsString]) -> bool {
+    without_twins(Line::command()).try_get_matches_from(named(args)).is_ok()
+}
+
+/// The same of a value that nobody typed: where it comes from.
+fn misuse_of_twin(error: clap::Error) -> Exit {
+    let twin = mistyped::twin(&error);
+    let exit = misuse(error);
+    twin.into_iter().for_each(|twin| report::say(&format!("locked: that value comes from the environment: {twin}")));
+    exit
+}
+
 /// clap's own words for help and version; a mistake is ours to refuse with our own status.
 fn misuse(error: clap::Error) -> Exit {
     if !error.use_stderr() {
         return super::out::told(error.print()).map_or_else(|exit| exit, |()| Exit::OK);
     }
-    let _nobody_may_listen = super::mistyped::shown(error).print();
+    let _nobody_may_listen = mistyped::shown(error).print();
     Exit::Code(exit::USAGE)
 }

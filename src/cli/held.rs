@@ -80,7 +80,7 @@ pub(super) fn release(context: &Context, options: &RunOptions, verb: &ReleaseVer
                 word: "QUARANTINED",
                 what: format!("{} cannot be released: {reason}", bad.resource),
                 why: "a bad file must not be handed to the next writer".to_owned(),
-                retry: "no, not before it is restored".to_owned(),
+                retry: "no, restore it first".to_owned(),
                 next: format!("locked restore {}", file.as_deref().unwrap_or("FILE")),
             };
             return Err(world.refuse(refusal, exit::QUARANTINED));
@@ -141,11 +141,16 @@ pub(super) fn still_open(lease: &LeaseView, file: &str) -> report::Refusal {
 
 /// Says who has what this session does not hold, or what has become of its own.
 pub(super) fn not_ours(world: &mut World<'_>, resources: &[Resource]) -> Exit {
-    not_ours_under(world, resources, None)
+    let all = if resources.len() > 1 { "; all of them or none" } else { "" };
+    refused(world, resources, None, &format!("only the session that holds a lease can renew or release it{all}"))
 }
 
-/// The same where a token was named under which it was to be held.
-pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], token: Option<FencingToken>) -> Exit {
+/// The same where it is asked before a write; `token`: under which it was to be held.
+pub(super) fn not_to_write(world: &mut World<'_>, resources: &[Resource], token: Option<FencingToken>) -> Exit {
+    refused(world, resources, token, "what this session does not hold, it must not write")
+}
+
+fn refused(world: &mut World<'_>, resources: &[Resource], token: Option<FencingToken>, why: &str) -> Exit {
     let live = world.store.leases(Some(resources), CALL).unwrap_or_default();
     let session: SessionId = world.session.id;
     if let Some(refusal) = elsewhere::of(world, resources, &live) {
@@ -172,7 +177,7 @@ pub(super) fn not_ours_under(world: &mut World<'_>, resources: &[Resource], toke
     let refusal = report::Refusal {
         word: "REFUSED",
         what,
-        why: "only the session that holds a lease can renew or release it; all of them or none".to_owned(),
+        why: why.to_owned(),
         retry: if next.is_some() { "yes, after the next step" } else { "no" }.to_owned(),
         next: next.unwrap_or_else(|| format!("locked status {wanted}")),
     };

@@ -79,7 +79,10 @@ fn refused_unless_bypassed(
         Ok(told) => told.to_owned(),
         Err(why) => format!("nothing could be recorded: {why}"),
     };
-    report::insist(&format!("locked: {hook} lets it through, bypassed ({reason}); {told}: {}", refusal.what));
+    report::insist(&format!(
+        "locked: {hook} lets it through, bypassed ({reason}); {told}; without that, {}",
+        refusal.what
+    ));
     Exit::OK
 }
 

@@ -2,10 +2,16 @@
 //! terminal, or reorders and hides its neighbours, is spelled out.
 #![forbid(unsafe_code)]
 
-use clap::builder::StyledStr;
-use clap::error::ContextValue;
+use std::ffi::OsStr;
 
+use clap::CommandFactory as _;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+
+use crate::config::nearest;
 use crate::terms::shows;
+
+use super::verbs::Line;
 
 /// The same error, each letter of which shows.
 pub(super) fn shown(mut error: clap::Error) -> clap::Error {
@@ -14,6 +20,20 @@ pub(super) fn shown(mut error: clap::Error) -> clap::Error {
         error.insert(kind, value);
     }
     error
+}
+
+/// The verb that may be meant by what is no program.
+pub(super) fn meant(word: &OsStr) -> Option<String> {
+    let definition = Line::command();
+    let verbs = definition.get_subcommands().map(clap::Command::get_name);
+    nearest(word.to_str().filter(|word| word.len() > 2)?, verbs).map(str::to_owned)
+}
+
+/// The twin in the environment of the option that this error is about.
+pub(super) fn twin(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(arg) = error.get(ContextKind::InvalidArg)? else { return None };
+    let name = arg.strip_prefix("--")?.split(' ').next()?;
+    Some(format!("LOCKED_{}", name.to_uppercase().replace('-', "_")))
 }
 
 fn spelled(value: &ContextValue) -> Option<ContextValue> {
@@ -46,7 +66,7 @@ fn letters(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::error::{ContextKind, ErrorKind};
+    use clap::error::ErrorKind;
 
     use super::*;
 

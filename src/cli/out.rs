@@ -46,6 +46,13 @@ pub(super) fn kept(exit: Exit) -> Exit {
     if exit == Exit::OK && LOST.load(Ordering::Relaxed) { Exit::Code(exit::INTERNAL) } else { exit }
 }
 
+/// So many of something: `1 finding`, `2 findings`.
+pub(super) fn counted<N: std::fmt::Display>(count: N, one: &str) -> String {
+    let count = count.to_string();
+    let many = if count == "1" { "" } else { "s" };
+    format!("{count} {one}{many}")
+}
+
 /// Whether a person looks at it.
 pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()

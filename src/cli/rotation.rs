@@ -82,7 +82,7 @@ pub(super) fn completes(
 
 /// These files with the key of its secret were not written.
 pub(super) fn not_completed(world: &World<'_>, rotation: &Resource, left: &run::Left) -> Exit {
-    let retry = "yes, when they are written; with --consumers-ok when they need no new value";
+    let retry = "yes, when all are written; or with --consumers-ok when they need no new value";
     let shown = left.shown();
     let next = match left.files.first().zip(shown.files.first()) {
         // The index alone has it.
@@ -102,5 +102,9 @@ pub(super) fn against(context: &Context, issue: &Issue, resources: &str, then: &
         IssueState::Open => None,
         IssueState::Closed => Some((report::issue_closed(issue, resources, then), exit::ISSUE_CLOSED)),
         IssueState::Unknown(why) => Some((report::issue_unknown(issue, &why, then), exit::ISSUE_UNKNOWN)),
+        IssueState::LoggedOut => {
+            let refusal = report::issue_unknown(issue, run::LOGGED_OUT, then).with_next("gh auth login");
+            Some((refusal, exit::ISSUE_UNKNOWN))
+        }
     }
 }

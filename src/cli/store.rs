@@ -16,7 +16,7 @@ use crate::terms::{ResourceName, Scope, parse_duration};
 
 use super::front::refuse;
 use super::held::answer;
-use super::out::print;
+use super::out::{counted, print};
 use super::verbs::{EpochVerb, Plain, PrintSqlVerb, PruneVerb, StoreVerbs};
 use super::world::{down, scoped, store_of};
 
@@ -73,8 +73,8 @@ fn init(context: &Context, verb: &Plain) -> Result<Exit, Exit> {
     // Who may set it up need not be one who may use it: then nothing is said of it.
     let (done, about) = with(context, |store| Ok((store.init(STEP)?, store.about(STEP).ok())))?;
     let (word, text) = match done {
-        Initialised::Applied => ("applied", "the store was set up, or brought to this version"),
-        Initialised::Unchanged => ("unchanged", "nothing to do: the store is of this version"),
+        Initialised::Applied => ("applied", "the store is set up now, in the form of this version"),
+        Initialised::Unchanged => ("unchanged", "nothing to do: the store has the form of this version"),
     };
     let value = json!({"init": word, "store_id": about.as_ref().map(|about| &about.store_id), "epoch": about.as_ref().map(|about| about.epoch)});
     let of = about.map_or_else(
@@ -159,10 +159,16 @@ fn prune(context: &Context, verb: &PruneVerb) -> Result<Exit, Exit> {
         "dry_run": verb.dry_run, "leases": pruned.leases, "receipts": pruned.receipts, "left": pruned.left,
     });
     let would = if verb.dry_run { "would prune" } else { "pruned" };
-    let stay = if verb.dry_run { "would stay" } else { "stay" };
+    let stay = match (verb.dry_run, pruned.left) {
+        (true, _) => "would stay",
+        (false, 1) => "stays",
+        (false, _) => "stay",
+    };
     let text = format!(
-        "{would} {} ended leases and {} receipts; {} ended leases {stay}",
-        pruned.leases, pruned.receipts, pruned.left
+        "{would} {} and {}; {} {stay}",
+        counted(pruned.leases, "ended lease"),
+        counted(pruned.receipts, "receipt"),
+        counted(pruned.left, "ended lease")
     );
     Ok(answer(verb.json, &value, Some(text)))
 }
@@ -171,8 +177,10 @@ fn epoch(context: &Context, verb: &EpochVerb) -> Result<Exit, Exit> {
     let epoch = with(context, |store| store.raise_epoch(verb.above, STEP))?;
     let value = json!({"epoch": epoch.epoch, "above": epoch.above, "resources": epoch.resources});
     let text = format!(
-        "epoch {}: every token is above {} from now on ({} counters raised)",
-        epoch.epoch, epoch.above, epoch.resources
+        "epoch {}: every token is above {} from now on ({} raised)",
+        epoch.epoch,
+        epoch.above,
+        counted(epoch.resources, "counter")
     );
     Ok(answer(verb.json, &value, Some(text)))
 }

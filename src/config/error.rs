@@ -88,7 +88,7 @@ impl ConfigError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Unreadable { .. } | Self::NoFile { .. } => "make it readable, or remove it".to_owned(),
-            Self::Malformed { .. } => "mend that line".to_owned(),
+            Self::Malformed { .. } => "correct that line".to_owned(),
             Self::Choice { .. } => "for example: store = { url_env = \"DATABASE_URL\" }".to_owned(),
             Self::Untrusted { path, key } => {
                 let place = path.parent().unwrap_or(path).as_os_str().as_encoded_bytes();

@@ -23,7 +23,7 @@ pub(super) fn look(patient: &Patient<'_>) -> Vec<Finding> {
         found.push(
             Finding::fault("settings.repository", error.to_string())
                 .because("files in it have no name, so nothing runs under a lease there")
-                .remedy("mend the repository (`git worktree repair`, `git fsck`)"),
+                .remedy("repair the repository (`git worktree repair`, `git fsck`)"),
         );
     }
     found.extend(variables::look(patient));

@@ -60,7 +60,7 @@ pub enum GitError {
     },
     /// A `.git` file that leads nowhere: the main repository was moved, or is not mounted here.
     #[error(
-        "{dot_git:?} does not lead to a repository ({why}); `git worktree repair` mends a moved one, in a container mount the main repository as well"
+        "{dot_git:?} does not lead to a repository ({why}); `git worktree repair` repairs a moved one, in a container mount the main repository as well"
     )]
     Broken {
         /// The `.git` file.

@@ -59,7 +59,7 @@ pub fn left_bad(file: &str, lease: &LeaseView) -> Refusal {
         word: "QUARANTINED",
         what: format!("{file}: {}", lease.reason.as_deref().unwrap_or("a write left it bad")),
         why: format!("{} stays closed until it is sound again; nothing was written", lease.resource),
-        retry: "no, not before it is restored".to_owned(),
+        retry: "no, restore it first".to_owned(),
         next: format!("locked restore {file}"),
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod busy;
 mod refusal;
 mod rotation;
 mod sandbox;
@@ -11,15 +12,16 @@ mod waiting;
 mod word;
 
 pub use agent::{ByHand, by_hand, left_bad, nameless, opened_blindly, unseen};
-pub use refusal::{NAMELESS, Refusal, busy, misconfigured, misuse, no_session, quarantined, store_down};
+pub use busy::{NAMELESS, busy, quarantined};
+pub use refusal::{Refusal, misconfigured, misuse, no_session, store_down};
 pub use rotation::{
     consumers_left, issue_closed, issue_unknown, listed, lost_before, not_completed_by_force, reconcile,
     rotation_not_ours,
 };
 pub use sandbox::{Sandbox, in_sandbox};
 pub use telling::{
-    beyond, died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_later,
-    no_lease, not_counted, settled, stuck, taken_above, telling, unheard, unwatched,
+    beyond, died_loose, editor_loop, followed_no_more, follows, holding, kept_by_keeper, loose, lost, lost_by_the_end,
+    lost_later, no_lease, not_counted, settled, stuck, taken_above, telling, unheard, unwatched,
 };
 pub use time::{clock_time, day_and_time, rough_span};
 pub use waiting::Waiting;

@@ -3,14 +3,9 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
-use std::io::IsTerminal as _;
-use std::time::Duration;
 
 use crate::holder::NoSession;
-use crate::lease::Busy;
-use crate::store::{Blocker, LeaseState, LeaseView, StoreError};
-
-use super::time::{clock_time, rough_span};
+use crate::store::StoreError;
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +23,22 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// The same with another next step.
+    #[must_use]
+    pub fn with_next(mut self, next: &str) -> Self {
+        next.clone_into(&mut self.next);
+        self
+    }
+
+    /// The same where it was asked below a command that holds these names: the next line asks for all of them at once.
+    #[must_use]
+    pub fn along_with(mut self, above: &str) -> Self {
+        if let Some(words) = self.next.strip_prefix("locked ").filter(|_| !above.is_empty()) {
+            self.next = format!("locked {} {words}", options(above));
+        }
+        self
+    }
+
     /// The same where it was asked in the name of a session (`--session`), whose whole name this is: the next line acts for
     /// that one as well.
     #[must_use]
@@ -46,162 +57,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is added where nothing tells whose a command is, as when its shell has ended before it was looked for.
-pub const NAMELESS: &str =
-    "; nothing names this command's session (LOCKED_SESSION would), so what you hold is in its way too";
-
-/// Somebody else holds it, or asked before us. `renewed`: the first in the way is renewed in the background, and for how
-/// long at most.
-#[must_use]
-pub fn busy(busy: &Busy, wanted: &str, now_ms: i64, renewed: Option<Duration>) -> Refusal {
-    if busy.deadlock {
-        return deadlock(busy, wanted);
-    }
-    let place = busy.ahead.len() + 1;
-    let Some(blocker) = busy.blockers.first() else {
-        let before = busy.ahead.first().map_or_else(String::new, |first| format!(", {} first", first.holder));
-        return Refusal {
-            word: "BLOCKED",
-            what: format!(
-                "{wanted} is wanted by {} older request{}{before}",
-                place - 1,
-                if place == 2 { "" } else { "s" }
-            ),
-            why: format!("the oldest request goes first; place {place} in the queue"),
-            retry: "yes, in about 5 s".to_owned(),
-            next: format!("locked status {wanted}"),
-        };
-    };
-    let lease = &blocker.lease;
-    Refusal {
-        word: "BLOCKED",
-        what: format!("{} is held by {} ({}), {}", lease.resource, lease.session, lease.label, lease.operation),
-        why: format!(
-            "{}{}, place {place} in the queue, {}",
-            since(lease),
-            too_early(lease),
-            free_by(lease, now_ms, renewed)
-        ),
-        retry: retry(lease, renewed),
-        next: next(lease, std::io::stderr().is_terminal()),
-    }
-}
-
-/// Nobody takes it over before a person has said so.
-fn asks(lease: &LeaseView) -> bool {
-    lease.ask && lease.state == LeaseState::Expired
-}
-
-/// The person who may say so sits at a terminal; nobody else is taught how.
-fn next(lease: &LeaseView, terminal: bool) -> String {
-    match asks(lease) && terminal {
-        true => format!("locked steal {} --reason 'why it is stale'", lease.resource),
-        false => format!("locked status {}", lease.resource),
-    }
-}
-
-fn deadlock(busy: &Busy, wanted: &str) -> Refusal {
-    let holder = busy.blockers.first().map_or_else(String::new, |blocker| {
-        format!(
-            " is held by {} ({}), which waits for a command above this one",
-            blocker.lease.session, blocker.lease.label
-        )
-    });
-    Refusal {
-        word: "BLOCKED",
-        what: format!("waiting for {wanted} would deadlock"),
-        why: format!("{wanted}{holder}"),
-        retry: "yes, all of them at once, around the outer command".to_owned(),
-        next: format!("locked {} COMMAND", options(wanted)),
-    }
-}
-
 /// These names as options of a command.
-fn options(wanted: &str) -> String {
+pub(super) fn options(wanted: &str) -> String {
     wanted.split(' ').map(|name| format!("-r {name}")).collect::<Vec<_>>().join(" ")
-}
-
-fn since(lease: &LeaseView) -> String {
-    let at = clock_time(lease.acquired_at);
-    match (lease.state, &lease.reason) {
-        (LeaseState::Kept, Some(reason)) => format!("kept since {at} because {reason}"),
-        (LeaseState::Remote, Some(reason)) => format!("may still be running since {at}: {reason}"),
-        (LeaseState::Revoked, Some(reason)) => format!("{reason}; it has not stopped yet"),
-        (LeaseState::Remote, None) => format!("ended without a word, may still be running since {at}"),
-        (LeaseState::Expired, Some(reason)) if lease.ask => format!("expired, {reason}"),
-        (LeaseState::Expired, None) if lease.ask => "expired".to_owned(),
-        _ if lease.explicit => format!("held between commands since {at}"),
-        _ => format!("running since {at}"),
-    }
-}
-
-/// A workflow that runs already has read what it works on: what came after its start it does not carry. A rotation is no
-/// work that is done once more to be sure.
-fn too_early(lease: &LeaseView) -> &'static str {
-    match lease.resource.name.kind() {
-        "workflow" => "; that run started before your change and does not carry it",
-        "rotation" => "; two new values would replace each other",
-        _ => "",
-    }
-}
-
-fn free_by(lease: &LeaseView, now_ms: i64, renewed: Option<Duration>) -> String {
-    let at = |left: Duration| clock_time(now_ms.saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX)));
-    match lease.expires_in {
-        _ if asks(lease) => "free when a person has said that it is stale".to_owned(),
-        Some(_) if lease.ask => "free when its holder is done".to_owned(),
-        Some(_) if renewed.is_some() => {
-            let most = renewed.unwrap_or_default();
-            format!("renewed in the background while its session lives, for {} at most", rough_span(most))
-        }
-        // Nobody is there who would have to end with a command.
-        Some(left) if lease.explicit => format!("free by {} unless its session renews it", at(left)),
-        Some(left) => format!("free by {} at the latest", at(left)),
-        None => "without an end".to_owned(),
-    }
-}
-
-fn retry(lease: &LeaseView, renewed: Option<Duration>) -> String {
-    let short = Duration::from_secs(5);
-    match (lease.state, lease.explicit, lease.expires_in) {
-        _ if asks(lease) => "no, not before a person has said so".to_owned(),
-        _ if lease.resource.name.is_rotation() => {
-            "when it has ended, and the secret needs another new value all the same".to_owned()
-        }
-        (LeaseState::Kept, ..) if lease.ask => "yes, when its session goes on".to_owned(),
-        (_, true, Some(_)) if lease.ask => "yes, when its session releases it".to_owned(),
-        (LeaseState::Remote, _, Some(left)) => format!("yes, in {}", rough_span(left)),
-        (LeaseState::Kept, _, Some(left)) => format!("yes, in {}, or when its session goes on", rough_span(left)),
-        (_, true, Some(_)) if renewed.is_some() => "yes, when its session releases it or ends".to_owned(),
-        (_, true, Some(left)) => {
-            format!("yes, in {} unless its session renews it, or when it releases it", rough_span(left))
-        }
-        (_, _, Some(left)) => format!("yes, in about {}", rough_span(left.clamp(Duration::from_secs(1), short))),
-        _ => "yes, when its session releases it".to_owned(),
-    }
-}
-
-/// The file is bad and nobody may write it before it is restored.
-#[must_use]
-pub fn quarantined(busy: &Busy, file: Option<&str>) -> Refusal {
-    let lease = busy.blockers.iter().find(|blocker| blocker.quarantined()).map(|blocker: &Blocker| &blocker.lease);
-    // Without a file at hand the reason names it.
-    let file = file.unwrap_or("FILE");
-    let (name, reason, since) = lease.map_or_else(Default::default, |lease| {
-        let reason = lease.reason.clone().unwrap_or_default();
-        (
-            lease.resource.to_string(),
-            reason,
-            format!("since {} by {} ({})", clock_time(lease.renewed_at), lease.session, lease.label),
-        )
-    });
-    Refusal {
-        word: "QUARANTINED",
-        what: format!("{name} may not be written: {reason}"),
-        why: format!("a write left the file bad; quarantined {since}; nothing was run"),
-        retry: "no, not before it is restored".to_owned(),
-        next: format!("locked restore {file}"),
-    }
 }
 
 /// The store cannot say "yours".
@@ -213,7 +71,7 @@ pub fn store_down(error: &StoreError) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: error.to_string(),
-        why: "only the store can say that a lease is ours; nothing was run".to_owned(),
+        why: "only the store knows who holds what; nothing was run".to_owned(),
         retry: "yes, after the next step".to_owned(),
         next: super::sandbox::remedy(error),
     }
@@ -246,7 +104,7 @@ pub fn misuse(what: &str, next: &str) -> Refusal {
         word: "REFUSED",
         what: what.to_owned(),
         why: "the command line cannot be carried out as it stands; nothing was run".to_owned(),
-        retry: "no, not as it is".to_owned(),
+        retry: "no, not like this".to_owned(),
         next: next.to_owned(),
     }
 }
@@ -257,11 +115,8 @@ pub fn misconfigured(what: &str, next: &str) -> Refusal {
     Refusal {
         word: "REFUSED",
         what: what.to_owned(),
-        why: "a setting that cannot be followed is not passed over; nothing was run".to_owned(),
-        retry: "no, not before it is right".to_owned(),
+        why: "locked stops at a setting that it cannot follow; nothing was run".to_owned(),
+        retry: "yes, after the next step".to_owned(),
         next: next.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

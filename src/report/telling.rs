@@ -17,8 +17,8 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
         Telling::Bad { resources, shown, fault } => Refusal {
             word: "QUARANTINED",
             what: format!("{}: {shown}: {fault}", names(resources)),
-            why: "the command left the file so; nobody may write it before it is restored".to_owned(),
-            retry: format!("no, not before it is restored; {}", fault.advice()),
+            why: "the command left the file like this; nobody may write it before it is restored".to_owned(),
+            retry: format!("no, restore it first; {}", fault.advice()),
             next: format!("locked restore {shown}"),
         }
         .to_string(),
@@ -46,7 +46,7 @@ pub fn telling(telling: &Telling, resources: &str) -> String {
             format!("locked: {reason}; nobody is let in to {resources} for {}", show_duration(*lasts))
         }
         Telling::Consumers { resource, consumers, keep_for } => format!(
-            "locked: {resource} is not completed and stays with this session for {}: {}; then locked release {resource}, with --consumers-ok when they need no new value",
+            "locked: {resource} is not completed and stays with this session for {}: {}; write them, then `locked release {resource}`, with --consumers-ok when they need no new value",
             show_duration(*keep_for),
             super::rotation::not_written(consumers)
         ),
@@ -105,14 +105,31 @@ fn fate(ending: &Ending) -> String {
 /// The child was stopped. `now` is who has it now, `taken` who took it away and why, if the store can say.
 #[must_use]
 pub fn lost(resources: &str, cause: Cause, now: Option<&str>, taken: Option<&str>) -> String {
-    let taken = taken.map_or_else(String::new, |why| format!(" ({why})"));
-    let held = taken + &now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
     stopped(
         resources,
-        &held,
-        cause,
+        &how_lost(cause, now, taken),
         "the program and everything that it had started were stopped, so that no second writer meets them",
     )
+}
+
+/// Who has it now, and who took it away and why, in one clause.
+fn how_lost(cause: Cause, now: Option<&str>, taken: Option<&str>) -> String {
+    let now = now.filter(|holder| !taken.is_some_and(|why| why.contains(&format!("taken by {holder}"))));
+    let now = now.map_or_else(String::new, |holder| format!("; {holder} has it now"));
+    let what = match taken {
+        // A person took it away: that is the whole story.
+        Some(why) if why.starts_with("revoked") => format!("was {why}"),
+        Some(why) => format!("{} ({why})", cause.clause()),
+        None => cause.clause().to_owned(),
+    };
+    what + &now
+}
+
+/// It was ours no more when it was to be given back: nothing was stopped for it.
+#[must_use]
+pub fn lost_by_the_end(resources: &str, now: Option<&str>, taken: Option<&str>) -> String {
+    let why = "this was found when the work was done: somebody else may have written at the same time";
+    stopped(resources, &how_lost(Cause::Gone, now, taken), why)
 }
 
 /// Nothing is started under a lease that somebody is taking away from the command above.
@@ -182,7 +199,11 @@ pub fn editor_loop(operation: &str) -> String {
 /// The child was stopped, but for one process of it.
 #[must_use]
 pub fn stuck(resources: &str, cause: Cause, pid: i32) -> String {
-    stopped(resources, "", cause, &format!("the program was stopped, but process {pid} is alive and cannot be killed"))
+    stopped(
+        resources,
+        cause.clause(),
+        &format!("the program was stopped, but process {pid} is alive and cannot be killed"),
+    )
 }
 
 /// What may have been left half done under these.
@@ -191,10 +212,10 @@ fn what_was_written(resources: &str) -> &'static str {
     if has_files { "the file" } else { "what it had done so far" }
 }
 
-fn stopped(resources: &str, now: &str, cause: Cause, why: &str) -> String {
+fn stopped(resources: &str, how: &str, why: &str) -> String {
     Refusal {
         word: "LOST",
-        what: format!("the lease of {resources} {}{now}", cause.clause()),
+        what: format!("the lease of {resources} {how}"),
         why: why.to_owned(),
         retry: format!("yes, after a look at {}", what_was_written(resources)),
         next: format!("locked status {resources}"),

@@ -137,7 +137,7 @@ pub(super) fn finish(job: &Job<'_>, after: After<'_>, store: &mut dyn Store, wra
             if followed.is_some() {
                 report::say(&report::lost_later(&job.wanted(), now.as_deref()));
             } else if lost.is_none() {
-                report::say(&report::lost(&job.wanted(), Cause::Gone, now.as_deref(), taken.as_deref()));
+                report::say(&report::lost_by_the_end(&job.wanted(), now.as_deref(), taken.as_deref()));
                 (lost, ended) = (Some(Cause::Gone), Exit::Code(exit::LOST).into());
             }
         }

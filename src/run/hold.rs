@@ -163,6 +163,10 @@ fn under_watch(
             let keepers = Keepers::of(job.state, &job.store);
             let renewed = super::keepers::renewed_for(&keepers, &job.options.settings, &busy);
             let mut refusal = report::busy(&busy, &job.wanted(), job.context.clock.wall_ms(), renewed);
+            if busy.deadlock {
+                let above = job.context.invocation.var("LOCKED_RESOURCES").unwrap_or_default();
+                refusal = refusal.along_with(&above.to_string_lossy());
+            }
             if job.nameless {
                 refusal.why.push_str(report::NAMELESS);
             }

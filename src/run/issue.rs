@@ -20,6 +20,9 @@ pub const ASK: Duration = Duration::from_secs(10);
 /// Nobody is logged in.
 const NO_LOGIN: i32 = 4;
 
+/// What is said of it.
+pub const LOGGED_OUT: &str = "gh is not logged in (gh auth login)";
+
 /// What is known of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IssueState {
@@ -29,6 +32,8 @@ pub enum IssueState {
     Closed,
     /// Nobody could say: why.
     Unknown(String),
+    /// Nobody could say, because nobody is logged in at gh.
+    LoggedOut,
 }
 
 /// What `gh issue view --json state` answers.
@@ -43,6 +48,7 @@ pub fn issue_state(context: &Context, issue: &Issue, within: Duration) -> IssueS
     let number = issue.number.to_string();
     match ask(context, &["issue", "view", &number, "--repo", &issue.repository, "--json", "state"], within) {
         Ok(answer) => read(&answer),
+        Err(why) if why == LOGGED_OUT => IssueState::LoggedOut,
         Err(why) => IssueState::Unknown(why),
     }
 }
@@ -76,8 +82,11 @@ fn ask(context: &Context, words: &[&str], within: Duration) -> Result<String, St
     command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(out.try_clone().map_err(no_run)?);
     match canary::run_within(&mut command, within).map_err(no_run)? {
         Some(status) if status.success() => text(&mut out).map_err(no_run),
-        Some(status) if status.code() == Some(NO_LOGIN) => Err("gh is not logged in (gh auth login)".to_owned()),
-        Some(status) => Err(format!("gh failed: {status}")),
+        Some(status) if status.code() == Some(NO_LOGIN) => Err(LOGGED_OUT.to_owned()),
+        Some(status) => Err(match status.code() {
+            Some(code) => format!("gh ended with status {code}"),
+            None => format!("gh ended by {status}"),
+        }),
         None => Err(format!("gh did not answer within {} s", within.as_secs_f64().ceil())),
     }
 }

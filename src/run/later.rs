@@ -57,13 +57,13 @@ fn failure(job: &Job<'_>, outcome: Outcome, words: &Words) -> Option<String> {
         Ok(Some(status)) => ended(status),
         Ok(None) => format!("took longer than {} s", PROOF.as_secs()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(missing(program)),
-        Err(error) => format!("cannot be run ({}); mend the canary of the rule", error.kind()),
+        Err(error) => format!("cannot be run ({}); correct the canary of the rule", error.kind()),
     };
     Some(told(program, &how))
 }
 
 fn missing(program: &str) -> String {
-    told(program, "is not there; install it, or mend the canary of the rule")
+    told(program, "is not there; install it, or correct the canary of the rule")
 }
 
 fn told(program: &str, how: &str) -> String {

@@ -64,7 +64,7 @@ pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use forced::answers as force_answers;
 pub use in_person::InPerson;
-pub use issue::{ASK as ASK_ISSUE, IssueState, comment, issue_state};
+pub use issue::{ASK as ASK_ISSUE, IssueState, LOGGED_OUT, comment, issue_state};
 pub use keepers::{Keepers, renewed_for};
 pub use keeping::{Kept, Standby, standby};
 pub use known::{can_be_restored, kept_here};
@@ -204,6 +204,13 @@ fn go(
             refuse_unnamed(&error)
         }
     }
+}
+
+/// Whether this word is a program here.
+#[must_use]
+pub fn is_on_path(context: &Context, word: &std::ffi::OsStr) -> bool {
+    let path = context.invocation.var("PATH");
+    program::resolve(word, path.as_deref(), &context.invocation.cwd, context.ourselves).is_ok()
 }
 
 /// The environment at entry, with what follows the call through foreign shims, or without it.

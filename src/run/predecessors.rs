@@ -66,8 +66,8 @@ impl LeftBad {
         let refusal = Refusal {
             word: "QUARANTINED",
             what: format!("{}: {}", self.resource, self.reason),
-            why: format!("the last writer died without settling and left the file so; {then}"),
-            retry: "no, not before it is restored".to_owned(),
+            why: format!("the last writer died without settling and left the file like this; {then}"),
+            retry: "no, restore it first".to_owned(),
             next: format!("locked restore {}", self.shown),
         };
         (refusal, exit::QUARANTINED)

@@ -140,6 +140,7 @@ pub(super) fn against(
         IssueState::Open => None,
         IssueState::Closed => Some((closed(), exit::ISSUE_CLOSED)),
         IssueState::Unknown(why) => Some((unknown(why), exit::ISSUE_UNKNOWN)),
+        IssueState::LoggedOut => Some((unknown(issue::LOGGED_OUT).with_next("gh auth login"), exit::ISSUE_UNKNOWN)),
     }
 }
 
@@ -148,6 +149,6 @@ pub(super) fn in_keeper(job: &Job<'_>, issues: &[String], within: Duration) -> O
     match first_against(job, issues, issue::ASK.min(within))?.1 {
         IssueState::Open => None,
         IssueState::Closed => Some(Cause::IssueClosed),
-        IssueState::Unknown(_) => Some(Cause::IssueUnknown),
+        IssueState::Unknown(_) | IssueState::LoggedOut => Some(Cause::IssueUnknown),
     }
 }

@@ -156,9 +156,9 @@ mod tests {
                 StoreError::Failed(_) => ("failed", 69),
             };
             assert_eq!(status_of(&error), status, "{name}");
-            // What is said fits: a wrong setting is not to be tried again as it is.
-            let retry = report::store_down(&error).retry;
-            assert_eq!(retry.starts_with("no"), status == 78, "{name}: {retry}");
+            // What is said fits: a wrong setting is no store that cannot be had.
+            let why = report::store_down(&error).why;
+            assert_eq!(why.starts_with("locked stops at a setting"), status == 78, "{name}: {why}");
             seen.insert(name);
         }
         assert_eq!(seen.len(), 11);

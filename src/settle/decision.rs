@@ -154,7 +154,7 @@ pub fn is_of_consumers(reason: &str) -> bool {
 }
 
 /// Why a rotation is kept that has succeeded.
-const NOT_WRITTEN: &str = "others have the same key, and were not written";
+const NOT_WRITTEN: &str = "other files have the same key and were not written";
 
 /// What gives its readers the old value of a secret, as far as that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

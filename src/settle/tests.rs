@@ -210,7 +210,7 @@ fn what_cannot_be_stopped_lets_nobody_in() {
 fn a_rotation_with_readers_that_were_not_written_stays_with_its_session() {
     let rotation = of_kind("rotation", "KEY");
     let consumers = Unwritten { files: vec!["a.env".to_owned()], unseen: None };
-    let reason = "others have the same key, and were not written".to_owned();
+    let reason = "other files have the same key and were not written".to_owned();
     let kept = Ending::Keep { reason, keep_for: TTL, takeable: false };
     let case = |succeeded: bool, by_hand: &[&Resource]| {
         let by_hand = by_hand.iter().copied().cloned().collect();

@@ -102,7 +102,7 @@ impl StoreError {
                 "try again; `locked status` shows whether it answers".to_owned()
             }
             Self::Unknown { said_by, .. } => {
-                format!("mend what {said_by} says: embedded, sqlite:FILE or postgres://…")
+                format!("correct what {said_by} says: embedded, sqlite:FILE or postgres://…")
             }
             Self::Full { path } => format!("make room on the file system of {}", path.display()),
             Self::Corrupt { path, .. } => format!(

@@ -28,7 +28,7 @@ impl Cause {
         match self {
             Self::Deadline => "could not be renewed before its deadline",
             Self::Gone => "is not ours any more",
-            Self::Revoked => "was marked for stealing",
+            Self::Revoked => "was revoked: somebody steals it",
             Self::StoppedJob => "belonged to a job that was stopped (Ctrl-Z) for longer than its TTL",
             Self::WrapperDied => "lost its wrapper",
             Self::KeeperDied => "lost its keeper",

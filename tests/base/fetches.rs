@@ -6,7 +6,7 @@ use super::stage::{At, FILE, Stage};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const FAR: &str = "host = 'far', worktree = '/srv/it'";
-const DISCARDED: &str = "a newer version was discarded; 01010101";
+const DISCARDED: &str = "a newer version was discarded, which nobody has any more; it was written by 01010101";
 
 #[test]
 fn only_a_fetch_of_that_branch_of_that_remote_counts_and_only_if_it_succeeds() {

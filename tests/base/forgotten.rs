@@ -70,7 +70,10 @@ fn what_was_not_pushed_is_discarded_once_a_fetch_has_not_brought_it_or_a_day_has
             stage.runs(&b, &line);
         }
         let said = stage.sets(2, &b, "B1");
-        assert!(said.contains("a newer version was discarded; 01010101"), "{said}");
+        assert!(
+            said.contains("a newer version was discarded, which nobody has any more; it was written by 01010101"),
+            "{said}"
+        );
     }
 }
 

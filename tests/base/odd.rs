@@ -89,7 +89,11 @@ fn line_ends_of_a_checkout_make_no_other_version(at: At) {
     stage.push(&b);
     stage.git(&b, &["checkout", "-q", "HEAD~2", "--", FILE]);
     let said = stage.sets(2, &b, "B2");
-    assert!(said.contains("a newer version was discarded; 01010101") && !said.contains("02020202"), "a revert: {said}");
+    assert!(
+        said.contains("a newer version was discarded, which nobody has any more; it was written by 01010101")
+            && !said.contains("02020202"),
+        "a revert: {said}"
+    );
 }
 
 fn a_renamed_file_begins_a_chain_of_its_own_and_a_copy_too(at: At) {

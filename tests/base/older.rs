@@ -249,7 +249,7 @@ fn older_plaintext_over_an_open_edit_has_two_ways_out() {
     ends(stage.locked(2, &a).args(["-n", "sops", "unset", FILE, "[\"B1\"]"]), 0);
     opened();
     let said = says(stage.locked(1, &a).args(["-n", "--accept-stale", "sops", "encrypt", "-i", FILE]), 0);
-    assert!(said.contains("going on by --accept-stale, which is recorded"), "{said}");
+    assert!(said.contains("going on with --accept-stale, which is recorded"), "{said}");
     assert_eq!((stage.keys(&a), stage.world.status().len()), (vec!["first".to_owned()], 0));
 }
 

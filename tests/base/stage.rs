@@ -5,14 +5,14 @@ use std::process::Command;
 
 use crate::store::postgres::lab::{Lab, Way};
 use crate::world::World;
-pub(super) use crate::world::ends::{ends, says, text};
+pub(crate) use crate::world::ends::{ends, says, text};
 
 /// The file that the tests write.
-pub(super) const FILE: &str = "secrets/app.yaml";
+pub(crate) const FILE: &str = "secrets/app.yaml";
 
 /// Which store the checkouts share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(crate) enum At {
     /// The embedded one.
     Here,
     /// The server.
@@ -36,16 +36,16 @@ macro_rules! on_either_store {
         }
     };
 }
-pub(super) use on_either_store;
+pub(crate) use on_either_store;
 
-pub(super) struct Stage {
-    pub(super) world: World,
+pub(crate) struct Stage {
+    pub(crate) world: World,
     lab: Option<Lab>,
 }
 
 impl Stage {
     /// A bare repository `origin.git` with [`FILE`] on its branch `main`.
-    pub(super) fn new(at: At) -> Self {
+    pub(crate) fn new(at: At) -> Self {
         let world = World::in_memory();
         let lab = (at == At::Server).then(|| Lab::ticking(Way::Client));
         let stage = Self { world, lab };
@@ -60,12 +60,12 @@ impl Stage {
     }
 
     /// A place beside the others, by its physical path.
-    pub(super) fn dir(&self, name: &str) -> PathBuf {
+    pub(crate) fn dir(&self, name: &str) -> PathBuf {
         self.world.root().canonicalize().expect("root").join(name)
     }
 
     /// A clone of the origin with these options.
-    pub(super) fn clone(&self, name: &str, options: &[&str]) -> PathBuf {
+    pub(crate) fn clone(&self, name: &str, options: &[&str]) -> PathBuf {
         let place = self.dir(name);
         // As a URL: a path would share objects, and no filter would count.
         let url = format!("file://{}", self.dir("origin.git").display());
@@ -75,28 +75,28 @@ impl Stage {
     }
 
     /// A work tree of this repository on a new branch of this name.
-    pub(super) fn worktree(&self, of: &Path, branch: &str) -> PathBuf {
+    pub(crate) fn worktree(&self, of: &Path, branch: &str) -> PathBuf {
         let place = self.dir(branch);
         self.git(of, &["worktree", "add", "-q", "--no-track", "-b", branch, place.to_str().expect("UTF-8")]);
         place
     }
 
-    pub(super) fn git(&self, place: &Path, args: &[&str]) -> String {
+    pub(crate) fn git(&self, place: &Path, args: &[&str]) -> String {
         self.world.git(place, args)
     }
 
-    pub(super) fn commit(&self, place: &Path, message: &str) {
+    pub(crate) fn commit(&self, place: &Path, message: &str) {
         self.git(place, &["add", "-A"]);
         self.git(place, &["commit", "-q", "-m", message]);
     }
 
-    pub(super) fn push(&self, place: &Path) {
+    pub(crate) fn push(&self, place: &Path) {
         self.commit(place, "a change");
         self.git(place, &["push", "-q"]);
     }
 
     /// `locked` as this session in this checkout.
-    pub(super) fn locked(&self, session: u32, place: &Path) -> Command {
+    pub(crate) fn locked(&self, session: u32, place: &Path) -> Command {
         let mut command = self.world.locked_as(session);
         command.current_dir(place);
         if let Some(lab) = &self.lab {
@@ -109,25 +109,25 @@ impl Stage {
     }
 
     /// `locked OPTIONS sops set FILE KEY`.
-    pub(super) fn set_with(&self, session: u32, place: &Path, options: &[&str], key: &str) -> Command {
+    pub(crate) fn set_with(&self, session: u32, place: &Path, options: &[&str], key: &str) -> Command {
         let mut command = self.locked(session, place);
         command.arg("-n").args(options).args(["sops", "set", FILE, &format!("[\"{key}\"]"), "\"value\""]);
         command
     }
 
-    pub(super) fn set(&self, session: u32, place: &Path, key: &str) -> Command {
+    pub(crate) fn set(&self, session: u32, place: &Path, key: &str) -> Command {
         self.set_with(session, place, &[], key)
     }
 
     /// It goes through, and this is what it says.
     #[track_caller]
-    pub(super) fn sets(&self, session: u32, place: &Path, key: &str) -> String {
+    pub(crate) fn sets(&self, session: u32, place: &Path, key: &str) -> String {
         says(&mut self.set(session, place, key), 0)
     }
 
     /// It is refused; the command that it names.
     #[track_caller]
-    pub(super) fn refused(&self, session: u32, place: &Path) -> (String, String) {
+    pub(crate) fn refused(&self, session: u32, place: &Path) -> (String, String) {
         let said = says(&mut self.set(session, place, "REFUSED"), 74);
         assert!(said.starts_with(&format!("REFUSED: {FILE} is an older version here; ")), "{said}");
         assert_eq!(said.lines().count(), 4, "{said}");
@@ -137,18 +137,18 @@ impl Stage {
 
     /// What a refusal says to run, run where it was said.
     #[track_caller]
-    pub(super) fn runs(&self, place: &Path, line: &str) {
+    pub(crate) fn runs(&self, place: &Path, line: &str) {
         ends(self.world.command("sh").current_dir(place).args(["-c", line]), 0);
     }
 
     /// The same where the line runs `locked` as this session, and sops.
     #[track_caller]
-    pub(super) fn follows(&self, session: u32, place: &Path, line: &str) {
+    pub(crate) fn follows(&self, session: u32, place: &Path, line: &str) {
         ends(&mut self.line(session, place, line), 0);
     }
 
     /// A line of the shell that runs `locked` as this session.
-    pub(super) fn line(&self, session: u32, place: &Path, line: &str) -> Command {
+    pub(crate) fn line(&self, session: u32, place: &Path, line: &str) -> Command {
         let mut shell = self.locked(session, place);
         let locked = shell.get_program().to_owned();
         shell.args(["-n", "sh", "-c", "exit 0"]);
@@ -163,13 +163,13 @@ impl Stage {
 
     /// The keys of the file, decrypted.
     #[track_caller]
-    pub(super) fn keys(&self, place: &Path) -> Vec<String> {
+    pub(crate) fn keys(&self, place: &Path) -> Vec<String> {
         let plain = self.world.decrypted(&place.join(FILE), "yaml");
         plain.lines().filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect()
     }
 
     /// The kinds of the receipts, oldest first.
-    pub(super) fn kinds(&self) -> Vec<String> {
+    pub(crate) fn kinds(&self) -> Vec<String> {
         match &self.lab {
             None => {
                 let database = self.world.database();
@@ -185,7 +185,7 @@ impl Stage {
     }
 
     /// Changes the newest receipt, as another machine would have written it.
-    pub(super) fn newest_is(&self, change: &str) {
+    pub(crate) fn newest_is(&self, change: &str) {
         let newest = |table: &str| format!("update {table} set {change} where id = (select max(id) from {table})");
         match &self.lab {
             None => assert_eq!(self.world.database().execute(&newest("receipts"), []).expect("changed"), 1),
@@ -196,7 +196,7 @@ impl Stage {
     }
 
     /// The newest receipt was written so much earlier.
-    pub(super) fn newest_is_older_by(&self, ms: i64) {
+    pub(crate) fn newest_is_older_by(&self, ms: i64) {
         self.newest_is(&match self.lab {
             None => format!("at = at - {ms}"),
             Some(_) => format!("at = at - {ms} * interval '1 millisecond'"),
@@ -206,6 +206,6 @@ impl Stage {
 
 /// The last line of a refusal, without its word.
 #[track_caller]
-pub(super) fn next(said: &str) -> String {
+pub(crate) fn next(said: &str) -> String {
     said.lines().find_map(|line| line.strip_prefix("next:  ")).unwrap_or_else(|| panic!("{said}")).to_owned()
 }

@@ -33,14 +33,20 @@ fn what_was_discarded_is_noted(at: At) {
     stage.sets(1, &a, "A1");
     stage.git(&a, &["checkout", "-q", "--", FILE]);
     let said = stage.sets(2, &a, "A2");
-    assert!(said.contains("a newer version was discarded; 01010101"), "{said}");
+    assert!(
+        said.contains("a newer version was discarded, which nobody has any more; it was written by 01010101"),
+        "{said}"
+    );
     assert_eq!(stage.keys(&a), ["first", "A2"]);
     assert_eq!(stage.sets(2, &a, "A3"), "", "once");
     // A commit that was taken back is discarded as well.
     stage.commit(&a, "taken back");
     stage.git(&a, &["reset", "-q", "--hard", "HEAD~1"]);
     let said = stage.sets(1, &a, "A4");
-    assert!(said.contains("a newer version was discarded; 02020202"), "{said}");
+    assert!(
+        said.contains("a newer version was discarded, which nobody has any more; it was written by 02020202"),
+        "{said}"
+    );
 }
 
 fn a_revert_goes(at: At) {
@@ -116,7 +122,7 @@ fn unknown_versions_go_as_the_settings_say(at: At) {
     by_hand("H1");
     let said = stage.sets(2, &a, "A2");
     assert!(said.starts_with(&format!("locked: {FILE} was changed outside of locked: ")), "{said}");
-    assert!(said.contains("the last one was written by 01010101"), "{said}");
+    assert!(said.contains("the last known one was written by 01010101"), "{said}");
     base("allow");
     by_hand("H2");
     assert_eq!(stage.sets(2, &a, "A3"), "");
@@ -170,7 +176,7 @@ fn a_person_s_word_starts_the_chain_anew_and_is_recorded(at: At) {
     stage.refused(2, &b);
     assert_eq!(stage.kinds(), ["proven"], "a refusal leaves nothing");
     let said = says(&mut stage.set_with(2, &b, &["--accept-stale"], "B1"), 0);
-    assert!(said.starts_with("locked: going on by --accept-stale, which is recorded: "), "{said}");
+    assert!(said.starts_with("locked: going on with --accept-stale, which is recorded: "), "{said}");
     assert_eq!(stage.kinds(), ["proven", "accepted", "proven"]);
     assert_eq!(stage.sets(2, &b, "B2"), "");
     // Now A's is the older one.

@@ -1,7 +1,9 @@
 //! `locked history` over time: in the terminal, and as a page in a real browser.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 use crate::run::stage::{ends, says, silent, text};
 use crate::world::World;
@@ -77,20 +79,40 @@ fn a_page_stands_alone_and_nobody_writes_into_it() {
     says(world.locked().args(["history", "--html", "x", "--json"]), 64);
 }
 
-/// What a browser makes of it: no script has run, and everything that the text says is there. Not part of the usual run;
-/// `LOCKED_TEST_CHROMIUM` names the browser (Debian's package chromium), `LOCKED_TEST_SCREENSHOT` a file for a picture.
+/// The browser: what `LOCKED_TEST_CHROMIUM` names, else the first on PATH that runs. Its absence is a failure, never a test that
+/// is left out in silence: `install/test` brings it, and `none` says that it is meant.
+fn browser() -> Option<OsString> {
+    match std::env::var_os("LOCKED_TEST_CHROMIUM").filter(|named| !named.is_empty()) {
+        Some(none) if none == "none" => None,
+        Some(named) => Some(named),
+        None => {
+            let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|it| it.status.success());
+            let found =
+                ["chromium", "google-chrome", "google-chrome-stable", "chromium-browser"].into_iter().find(runs);
+            Some(found.expect("Chromium is on PATH (`install/test` installs it), or LOCKED_TEST_CHROMIUM=none").into())
+        }
+    }
+}
+
+/// What a browser makes of it: no script has run, and everything that the text says is there. `LOCKED_TEST_SCREENSHOT` names a
+/// file for a picture.
 #[test]
 fn a_real_browser_shows_the_page_and_runs_nothing() {
-    let Some(browser) = std::env::var_os("LOCKED_TEST_CHROMIUM") else {
-        return left_out(this_test!(), "LOCKED_TEST_CHROMIUM names no browser (Debian's package chromium)");
+    let Some(browser) = browser() else {
+        return left_out(this_test!(), "LOCKED_TEST_CHROMIUM=none: the page was shown to no browser");
     };
     let world = furnished();
     silent(world.locked().args(["history", "--html", "page.html"]));
     let page = format!("file://{}", world.work().join("page.html").display());
     let chromium = |words: &[&str]| {
         let mut command = world.command("timeout");
-        command.arg("120").arg(&browser).args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
-        command.args(words).arg(&page);
+        command.arg("120").arg(&browser).args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+        ]);
+        command.args(["--hide-scrollbars"]).args(words).arg(&page);
         text(&ends(&mut command, 0).stdout)
     };
     let seen = chromium(&["--dump-dom"]);

@@ -106,7 +106,7 @@ fn the_end_releases_everything_in_reverse_byte_order() {
         assert!(moments.is_sorted(), "{moments:?}");
         let left: Vec<_> = stage.status().iter().map(|it| it["resource"].clone()).collect();
         assert_eq!(left, ["server:d", RESOURCE], "others keep theirs");
-        assert_eq!(silent(stage.locked(3).args(["session", "end"])), "this session had not begun\n");
+        assert_eq!(silent(stage.locked(3).args(["session", "end"])), "this session was not on the board\n");
         let list: Vec<Value> = json(stage.locked(3).args(["session", "list", "--json"]));
         assert!(
             list.iter().any(|it| it["holder"] == "01010101" && !it["ended_at"].is_null()),

@@ -64,10 +64,7 @@ fn a_word_needs_a_holder_and_is_one_line() {
     let world = World::new();
     assert_eq!(silent(world.locked_as(2).args(["status", "--ping", "server:a"])), "nobody holds server:a\n");
     silent(world.locked_as(1).args(["acquire", "server:a"]));
-    assert_eq!(
-        silent(world.locked_as(1).args(["status", "--ping", "server:a"])),
-        "server:a is held by this very session\n"
-    );
+    assert_eq!(silent(world.locked_as(1).args(["status", "--ping", "server:a"])), "server:a is held by this session\n");
     let told: Vec<Value> =
         json(world.locked_as(2).args(["status", "--json", "--ping", "server:a", "--ping", "server:b"]));
     assert_eq!((&told[0]["told"], &told[1]["told"]), (&"01010101".into(), &Value::Null));

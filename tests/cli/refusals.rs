@@ -44,7 +44,7 @@ fn a_rotation_of_somebody_else() {
         &[
             "BLOCKED: rotation:API_KEY is held by 01010101 (LABEL), locked acquire",
             "why:   held between commands since HH:MM:SS; two new values would replace each other, place 1 in the queue, free by HH:MM:SS unless its session renews it",
-            "retry: when it has ended, and the secret needs another new value all the same",
+            "retry: yes, when it has ended, if the secret still needs another new value",
             "next:  locked status rotation:API_KEY",
         ],
     );
@@ -88,8 +88,8 @@ fn quarantined_by_this_very_write_and_then_by_an_earlier_one() {
         72,
         &[
             "QUARANTINED: sops:monitoring: secrets/monitoring.env.sops: the file is empty",
-            "why:   the command left the file so; nobody may write it before it is restored",
-            "retry: no, not before it is restored; then the command can be run again",
+            "why:   the command left the file like this; nobody may write it before it is restored",
+            "retry: no, restore it first; then the command can be run again",
             "next:  locked restore secrets/monitoring.env.sops",
         ],
     );
@@ -98,9 +98,9 @@ fn quarantined_by_this_very_write_and_then_by_an_earlier_one() {
         &mut stage.set(2, &[], "A", "1"),
         72,
         &[
-            "QUARANTINED: sops:monitoring may not be written: HOST:ROOT/work/secrets/monitoring.env.sops: the file is empty",
-            "why:   a write left the file bad; quarantined since HH:MM:SS by 01010101 (LABEL); nothing was run",
-            "retry: no, not before it is restored",
+            "QUARANTINED: sops:monitoring must not be written: HOST:ROOT/work/secrets/monitoring.env.sops: the file is empty",
+            "why:   a write left the file bad; quarantined since HH:MM:SS by 01010101 (LABEL), sops set secrets/monitoring.env.sops; nothing was run",
+            "retry: no, restore it first",
             "next:  locked restore secrets/monitoring.env.sops",
         ],
     );
@@ -131,7 +131,7 @@ fn store_down() {
         69,
         &[
             "REFUSED: the state directory ROOT/key.txt cannot be used: it cannot be opened: Not a directory (os error 20)",
-            "why:   only the store can say that a lease is ours; nothing was run",
+            "why:   only the store knows who holds what; nothing was run",
             "retry: yes, after the next step",
             "next:  set LOCKED_STATE_DIR to a directory of your own on a local, writable disk",
         ],
@@ -204,7 +204,7 @@ fn options_that_are_wrong() {
         &[
             "REFUSED: a heartbeat of 40s is not below the renew deadline of 20s",
             "why:   the command line cannot be carried out as it stands; nothing was run",
-            "retry: no, not as it is",
+            "retry: no, not like this",
             "next:  locked --help",
         ],
     );

@@ -29,7 +29,7 @@ pub(crate) fn database(name: &str) -> impl Fn(&str) -> String {
 #[test]
 fn the_embedded_store_needs_no_init_and_says_so() {
     let world = World::new();
-    assert!(silent(&mut store(&world, &["init"])).starts_with("the store was set up"));
+    assert!(silent(&mut store(&world, &["init"])).starts_with("the store is set up now"));
     assert!(silent(&mut store(&world, &["init"])).starts_with("nothing to do"));
     let again: Value = json(&mut store(&world, &["init", "--json"]));
     assert_eq!((&again["init"], &again["epoch"]), (&"unchanged".into(), &1.into()));
@@ -54,9 +54,9 @@ fn prune_asks_for_some_age_and_tells_what_it_did() {
     world.database().execute(older, []).expect("ten days older");
     let words = ["prune", "--older-than", "9d", "--keep", "1"];
     let said = silent(store(&world, &words).arg("--dry-run"));
-    assert_eq!(said, "would prune 2 ended leases and 0 receipts; 1 ended leases would stay\n");
+    assert_eq!(said, "would prune 2 ended leases and 0 receipts; 1 ended lease would stay\n");
     assert_eq!(world.history().len(), 3);
-    assert_eq!(silent(&mut store(&world, &words)), "pruned 2 ended leases and 0 receipts; 1 ended leases stay\n");
+    assert_eq!(silent(&mut store(&world, &words)), "pruned 2 ended leases and 0 receipts; 1 ended lease stays\n");
     assert_eq!(world.history().len(), 1);
 }
 
@@ -165,7 +165,7 @@ fn init_of_an_older_file_says_that_it_did_something() {
         )
         .expect("as the first version had it");
     drop(database);
-    assert!(silent(&mut store(&world, &["init"])).starts_with("the store was set up, or brought to this version"));
+    assert!(silent(&mut store(&world, &["init"])).starts_with("the store is set up now, in the form of this version"));
     assert!(silent(&mut store(&world, &["init"])).starts_with("nothing to do"));
     silent(world.locked_as(1).args(["-q", "-r", "server:a", "true"]));
 }

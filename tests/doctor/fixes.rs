@@ -16,7 +16,7 @@ fn what_can_be_mended_is_mended_said_and_gone() {
     symlink("/opt/gone/locked", bed.shims().join("gh")).expect("dangling");
     mode(&bed.work().join(".git/hooks/pre-commit"), 0o644);
     let before = text(&ends(&mut bed.doctor(&[]), 78).stdout);
-    assert!(before.trim_end().ends_with("; locked doctor --fix mends 4 findings"), "{before}");
+    assert!(before.trim_end().ends_with("; locked doctor --fix puts 4 findings right"), "{before}");
     let said = text(&ends(&mut bed.doctor(&["--fix"]), 0).stdout);
     assert_eq!(said.matches("    fixed: ").count(), 4, "{said}");
     let after = bed.findings(&[], &[]);

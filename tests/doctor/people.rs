@@ -16,7 +16,7 @@ fn settings_that_cannot_be_followed_or_do_not_count_are_found() {
     let bed = Bed::new();
     let file = bed.work().join(".locked.toml");
     for (text, (id, level, remedy)) in [
-        ("waitt = \"30s\"\n", ("settings.wrong", "fault", "mend that line")),
+        ("waitt = \"30s\"\n", ("settings.wrong", "fault", "correct that line")),
         ("ttl = \"10m\"\n", ("settings.ignored", "warning", "locked config trust ")),
         ("store = { url = \"postgres://me:hunter2@h/x\" }\n", ("settings.wrong", "fault", "locked config trust ")),
         ("wait = \"60s\"\n", ("settings.untrusted", "note", "locked config trust ")),

@@ -71,7 +71,7 @@ fn a_bad_file_and_the_refusal_after_it_are_told() {
     let told = reported(&stage, &mut stage.set(2, &REPORT, "c", "v"), 72);
     assert_eq!((&told["decision"], &told["ended"]), (&json!("refuse"), &Value::Null));
     assert_eq!(told["holders"][0]["state"], "quarantined");
-    assert!(told["reason"].as_str().expect("reason").contains("may not be written"));
+    assert!(told["reason"].as_str().expect("reason").contains("must not be written"));
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn a_hook_that_refuses_is_the_first_to_speak_and_one_that_git_would_not_run_is_s
     ends(yard.locked().args(["hooks", "install"]), 0);
     yard.write(FILE, b"A=1\n");
     let said = text(&yard.try_git(&["commit", "-qam", "x"]).stderr);
-    assert!(said.contains("not today") && !said.contains("BLOCKED"), "{said}");
+    assert!(said.contains("not today") && !said.contains("REFUSED"), "{said}");
     yard.reset();
     yard.git(&["init", "-q", "--bare", "../o.git"]);
     yard.is(&["push", "-q", "../o.git", "main"], None);

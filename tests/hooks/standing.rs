@@ -70,7 +70,9 @@ fn a_bypass_lets_through_what_is_refused_and_says_so() {
     let said = text(&output.stderr);
     assert!(output.status.success() && said.lines().count() == 1, "{said}");
     assert!(
-        said.starts_with("locked: pre-commit lets it through, bypassed (the key[31m moves today); the ledger knows: "),
+        said.starts_with(
+            "locked: pre-commit lets it through, bypassed (the key[31m moves today); the ledger knows; without that, "
+        ),
         "{said}"
     );
     let past = &yard.world.history()[0];

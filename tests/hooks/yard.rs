@@ -18,23 +18,23 @@ pub(crate) use crate::world::ends::{ends, says, text};
 /// The scope that the origin gives.
 const SCOPE: &str = "host/infra";
 /// The file that most tests change.
-pub(super) const FILE: &str = "secrets/a.env";
+pub(crate) const FILE: &str = "secrets/a.env";
 
 /// Versions of one file, made once by the real sops.
 #[derive(Debug)]
-pub(super) struct Versions {
-    pub(super) recipient: String,
+pub(crate) struct Versions {
+    pub(crate) recipient: String,
     /// Two keys, `A` and `B`.
-    pub(super) first: Vec<u8>,
+    pub(crate) first: Vec<u8>,
     /// `first` with another `A`.
-    pub(super) second: Vec<u8>,
+    pub(crate) second: Vec<u8>,
     /// `first` with another `B`.
-    pub(super) other: Vec<u8>,
+    pub(crate) other: Vec<u8>,
     /// For somebody else.
-    pub(super) foreign: Vec<u8>,
+    pub(crate) foreign: Vec<u8>,
 }
 
-pub(super) fn versions() -> &'static Versions {
+pub(crate) fn versions() -> &'static Versions {
     static VERSIONS: OnceLock<Versions> = OnceLock::new();
     VERSIONS.get_or_init(|| {
         let world = World::in_memory();
@@ -55,21 +55,21 @@ pub(super) fn versions() -> &'static Versions {
 
 /// The repository.
 #[derive(Debug)]
-pub(super) struct Yard {
-    pub(super) world: World,
+pub(crate) struct Yard {
+    pub(crate) world: World,
     root: PathBuf,
     branch: &'static str,
 }
 
 impl Yard {
     /// With hooks, [`FILE`] in its first version and with a receipt, and a plain file; committed and tagged `base`.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let yard = Self::without_hooks();
         ends(yard.locked().args(["hooks", "install"]), 0);
         yard
     }
 
-    pub(super) fn without_hooks() -> Self {
+    pub(crate) fn without_hooks() -> Self {
         let yard = Self::empty();
         yard.write(FILE, &versions().first);
         yard.write("plain.txt", b"plain\n");
@@ -81,7 +81,7 @@ impl Yard {
     }
 
     /// Without any commit.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let world = World::in_memory();
         let root = fs::canonicalize(world.work()).expect("work").join("infra");
         fs::create_dir(&root).expect("directory");
@@ -94,14 +94,14 @@ impl Yard {
     }
 
     /// In a linked work tree of a yard.
-    pub(super) fn work_tree() -> Self {
+    pub(crate) fn work_tree() -> Self {
         let yard = Self::new();
         yard.git(&["worktree", "add", "-q", "-b", "tree", "../tree"]);
         Self { root: yard.beside("tree"), branch: "tree", ..yard }
     }
 
     /// In a yard that is the submodule of another repository.
-    pub(super) fn submodule() -> Self {
+    pub(crate) fn submodule() -> Self {
         let yard = Self::without_hooks();
         let outer = yard.beside("outer");
         let (from, to) = (yard.root.to_str().expect("UTF-8"), outer.to_str().expect("UTF-8"));
@@ -115,7 +115,7 @@ impl Yard {
     }
 
     /// In a clone of a yard that has no contents but those that are checked out.
-    pub(super) fn partial_clone() -> Self {
+    pub(crate) fn partial_clone() -> Self {
         let yard = Self::without_hooks();
         yard.git(&["config", "uploadpack.allowFilter", "true"]);
         let clone = yard.beside("clone");
@@ -131,46 +131,46 @@ impl Yard {
         self.root.parent().expect("parent").join(name)
     }
 
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// As it was at `base`, whatever has been done.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         for args in [&["checkout", "-qf", self.branch][..], &["reset", "-q", "--hard", "base"], &["clean", "-fdqx"]] {
             self.git(args);
         }
     }
 
-    pub(super) fn path(&self, inside: impl AsRef<OsStr>) -> PathBuf {
+    pub(crate) fn path(&self, inside: impl AsRef<OsStr>) -> PathBuf {
         self.root.join(inside.as_ref())
     }
 
-    pub(super) fn write(&self, inside: impl AsRef<OsStr>, content: &[u8]) {
+    pub(crate) fn write(&self, inside: impl AsRef<OsStr>, content: &[u8]) {
         let path = self.path(inside);
         fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         fs::write(path, content).expect("written");
     }
 
     /// A command here, of session 1.
-    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = self.world.command(program);
         command.current_dir(&self.root).env("LOCKED_SESSION", uuid(1));
         command
     }
 
-    pub(super) fn locked(&self) -> Command {
+    pub(crate) fn locked(&self) -> Command {
         self.command(env!("CARGO_BIN_EXE_locked"))
     }
 
     /// git with these words.
-    pub(super) fn try_git<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
+    pub(crate) fn try_git<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
         self.command("git").args(args).output().expect("git runs")
     }
 
     /// The same, and it succeeds.
     #[track_caller]
-    pub(super) fn git<S: AsRef<OsStr> + std::fmt::Debug>(&self, args: &[S]) -> String {
+    pub(crate) fn git<S: AsRef<OsStr> + std::fmt::Debug>(&self, args: &[S]) -> String {
         let output = self.try_git(args);
         assert!(output.status.success(), "git {args:?}: {}", text(&output.stderr));
         text(&output.stdout)
@@ -178,25 +178,25 @@ impl Yard {
 
     /// Runs git, and wants it to go through without a word of ours, or to be refused with these words.
     #[track_caller]
-    pub(super) fn is<S: AsRef<OsStr> + std::fmt::Debug>(&self, args: &[S], refused: Option<&str>) {
+    pub(crate) fn is<S: AsRef<OsStr> + std::fmt::Debug>(&self, args: &[S], refused: Option<&str>) {
         self.judged(&format!("{args:?}"), &self.try_git(args), refused);
     }
 
     #[track_caller]
-    pub(super) fn judged(&self, what: &str, output: &Output, refused: Option<&str>) {
+    pub(crate) fn judged(&self, what: &str, output: &Output, refused: Option<&str>) {
         let said = text(&output.stderr);
         match refused {
-            None => assert!(output.status.success() && !said.contains("BLOCKED"), "{what}: {said}"),
+            None => assert!(output.status.success() && !said.contains("REFUSED"), "{what}: {said}"),
             Some(words) => {
                 assert!(!output.status.success() && said.contains(words), "{what}, not {words:?}: {said}");
-                let ours: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("BLOCKED: ")).take(4).collect();
+                let ours: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("REFUSED: ")).take(4).collect();
                 assert!(ours.len() == 4 && ours[3].starts_with("next:  "), "{what}: {said}");
             }
         }
     }
 
     /// A receipt for this content at this path.
-    pub(super) fn knows(&self, inside: impl AsRef<OsStr>, content: &[u8], base: Option<&[u8]>) {
+    pub(crate) fn knows(&self, inside: impl AsRef<OsStr>, content: &[u8], base: Option<&[u8]>) {
         if !self.world.state().join("locked.db").exists() {
             ends(self.locked().args(["status"]), 0);
         }
@@ -221,7 +221,7 @@ impl Yard {
     }
 
     /// The next commit with the same words is another one: nothing of it has a receipt, or is in a ref.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.world.database().execute("delete from receipts", []).expect("deleted");
         self.knows(FILE, &versions().first, None);
     }

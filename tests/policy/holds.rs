@@ -33,7 +33,7 @@ fn it_stays_with_its_session_and_others_are_told_why() {
     assert_eq!(lines.len(), 4, "{refusal}");
     assert!(
         lines[1].contains(
-            ": secrets-sync was triggered and may still be running; that run started before your change and does \
+            "; secrets-sync was triggered and may still be running; that run started before your change and does \
              not carry it, place 1 in the queue, free by "
         ),
         "{refusal}"

@@ -54,7 +54,7 @@ fn a_proof_that_cannot_be_run_proves_nothing() {
     let stage = Stage::with("exit 0");
     let said = says(&mut stage.deploy(1, "canary = ['/nowhere/check']"), 72);
     assert!(
-        said.contains("its proof failed (check is not there; install it, or mend the canary of the rule)"),
+        said.contains("its proof failed (check is not there; install it, or correct the canary of the rule)"),
         "{said}"
     );
 }

@@ -56,7 +56,7 @@ fn a_command_that_forgets_a_consumer_keeps_its_rotation() {
         );
         assert_eq!((&stage.status()[0]["resource"], &stage.status()[0]["state"]), (&ROTATION.into(), &"kept".into()));
         let said = says(&mut stage.rotates(2, &[], "true"), 75);
-        assert!(said.contains("others have the same key, and were not written"), "{said}");
+        assert!(said.contains("other files have the same key and were not written"), "{said}");
         // Its session goes on, and is done.
         assert_eq!(says(&mut stage.rotates(1, &[], &n8n), 0), "");
         assert_eq!(stage.status().len(), 0);
@@ -206,7 +206,8 @@ fn the_end_of_a_session_comes_to_an_end_where_files_are_not_proven() {
                 format!("{name} stays: {why}\n")
             };
             let first = if again { "" } else { "released server:c\n" };
-            let expected = format!("{first}{}{}this session had not begun\n", stays("server:b"), stays("server:a"));
+            let expected =
+                format!("{first}{}{}this session was not on the board\n", stays("server:b"), stays("server:a"));
             assert_eq!(said, expected);
         }
         // Another host's files are proven there: who takes it here owes them on.

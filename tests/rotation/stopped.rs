@@ -83,7 +83,7 @@ fn the_issue_of_the_hold_counts_after_a_stop() {
 }
 
 /// A rotation that writes all the time, below its program: its wrapper, keeper, program, and who writes.
-fn writing(stage: &Stage, options: &[&str]) -> (Held, [u32; 4]) {
+pub(super) fn writing(stage: &Stage, options: &[&str]) -> (Held, [u32; 4]) {
     let script = "echo up; (while :; do echo >> lines; done) & wait";
     let held = Held::start(&mut stage.rotates(1, &[options, &["--consumers-ok"]].concat(), script));
     let keeper = child_of(held.pid());
@@ -94,7 +94,7 @@ fn writing(stage: &Stage, options: &[&str]) -> (Held, [u32; 4]) {
 }
 
 #[track_caller]
-fn was_ended(stage: &Stage, held: Held, how: &str) {
+pub(super) fn was_ended(stage: &Stage, held: Held, how: &str) {
     let output = held.ended();
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(79), "{how}: {said}");

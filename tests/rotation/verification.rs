@@ -37,10 +37,7 @@ fn a_second_one_is_denied_and_told_who(stage: &Stage) {
         let said = says(&mut second, 75);
         assert!(said.starts_with("BLOCKED: rotation:API_KEY is held by 01010101 (") && said.contains(ISSUE), "{said}");
         assert!(said.contains("two new values would replace each other"), "{said}");
-        assert!(
-            said.contains("retry: when it has ended, and the secret needs another new value all the same"),
-            "{said}"
-        );
+        assert!(said.contains("retry: yes, when it has ended, if the secret still needs another new value"), "{said}");
     }
     assert!(!stage.is_there("ran"));
     // Another secret is nobody's business here.
@@ -128,7 +125,7 @@ fn a_closed_issue_aborts(stage: &Stage) {
     for (state, status, word) in [
         ("CLOSED", 79, "acme/infra#5925 is closed"),
         ("MERGED", 79, "acme/infra#5925 is closed"),
-        ("none", 80, "whether acme/infra#5925 is still open is not known: gh failed: exit status: 1"),
+        ("none", 80, "whether acme/infra#5925 is still open is not known: gh ended with status 1"),
         ("login", 80, "whether acme/infra#5925 is still open is not known: gh is not logged in (gh auth login)"),
         ("what", 80, "whether acme/infra#5925 is still open is not known: what gh answered is no state of an issue"),
     ] {
@@ -158,7 +155,7 @@ fn a_store_that_does_not_answer_denies_and_what_is_forced_is_told_later() {
     fs::create_dir(&file).expect("in the way");
     for words in [&["acquire", ROTATION][..], &["check", ROTATION], &["--secret", "API_KEY", "touch", "ran"]] {
         let said = says(stage.locked(2).args(words), 69);
-        assert!(said.contains("only the store can say that a lease is ours; nothing was run"), "{words:?}: {said}");
+        assert!(said.contains("only the store knows who holds what; nothing was run"), "{words:?}: {said}");
     }
     assert!(!stage.is_there("ran"));
     // The issue counts also where the store is passed over.

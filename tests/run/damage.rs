@@ -15,7 +15,7 @@ use super::stage::{self, FILE, RESOURCE, Stage, ends, says, silent, until};
 fn refused_then_restored(stage: &Stage, proven: &[u8], by: &str) {
     assert_eq!(stage.state().as_deref(), Some("quarantined"), "{by}");
     let refusal = says(&mut stage.set(8, &[], "NEXT", "x"), 72);
-    assert!(refusal.starts_with(&format!("QUARANTINED: {RESOURCE} may not be written: ")), "{by}: {refusal}");
+    assert!(refusal.starts_with(&format!("QUARANTINED: {RESOURCE} must not be written: ")), "{by}: {refusal}");
     assert!(refusal.contains("the file is empty") && refusal.contains("locked restore "), "{by}: {refusal}");
     assert!(stage.content().is_empty(), "{by}: nothing was run");
     let board = silent(stage.world.locked().arg("status"));

@@ -129,7 +129,7 @@ fn a_second_checkout_ends_a_quarantine_with_its_own_sound_copy() {
     let host = text(&fs::read("/proc/sys/kernel/hostname").expect("host"));
     let place = format!("{}:{}", host.trim(), fs::canonicalize(&one).expect("one").join(FILE).display());
     assert!(
-        said.starts_with(&format!("QUARANTINED: {RESOURCE} may not be written: {place}: the file is empty\n")),
+        said.starts_with(&format!("QUARANTINED: {RESOURCE} must not be written: {place}: the file is empty\n")),
         "{said}"
     );
     ends(stage.locked(3).args(["restore", FILE]).current_dir(&other), 72);

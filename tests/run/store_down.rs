@@ -42,7 +42,7 @@ fn refused(stage: &Stage, how: &str, state: &Path) {
     let lines: Vec<&str> = refusal.lines().collect();
     assert!(lines.len() >= 4 && lines.len() <= 5, "{how}: {refusal}");
     assert!(lines[0].starts_with("REFUSED: "), "{how}: {refusal}");
-    assert_eq!(lines[1], "why:   only the store can say that a lease is ours; nothing was run", "{how}");
+    assert_eq!(lines[1], "why:   only the store knows who holds what; nothing was run", "{how}");
     assert!(lines[3].starts_with("next:  ") && lines[3].len() > 15, "{how}: {refusal}");
     assert!(!ran.exists() && stage.content() == before, "{how}: something was run");
 }

@@ -4,6 +4,7 @@ pub(crate) mod apart;
 pub(crate) mod board;
 pub(crate) mod cluster;
 pub(crate) mod ends;
+pub(crate) mod groups;
 pub(crate) mod held;
 pub(crate) mod next;
 pub(crate) mod pooler;

@@ -114,7 +114,7 @@ fn cannot(error: &HooksError) -> Exit {
         word: "REFUSED",
         what: error.to_string(),
         why: "a hook that is not where git looks is never run, and nobody would know".to_owned(),
-        retry: "no, not as it is".to_owned(),
+        retry: "no, not like this".to_owned(),
         next: error.remedy(),
     };
     let status = if matches!(error, HooksError::NoRepository(_)) { exit::USAGE } else { exit::CONFIG };

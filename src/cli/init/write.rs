@@ -62,6 +62,6 @@ impl Wrong {
                 format!("{} && locked init", shims::moved_aside(&[file.to_owned()])),
             ),
         };
-        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "no, not before it is right".to_owned(), next }
+        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "yes, after the next step".to_owned(), next }
     }
 }

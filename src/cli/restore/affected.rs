@@ -58,7 +58,7 @@ impl Work<'_> {
             word: "QUARANTINED",
             what: format!("{} stays quarantined: {bad}: {fault}", self.target.resource.name),
             why: format!("{} is done, and the same command left another file bad", self.shown),
-            retry: "no, not before that one is restored too".to_owned(),
+            retry: "no, restore that one too first".to_owned(),
             next: format!("locked restore {bad}"),
         };
         Some((format!("{}: {bad}: {fault}", crate::holder::ProcFs::host()), refusal))

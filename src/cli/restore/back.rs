@@ -51,7 +51,7 @@ impl Work<'_> {
         let others =
             versions.iter().filter(|other| other.which != version.which).map(|other| format!("--from {}", other.which));
         let others = others.collect::<Vec<_>>().join(", ");
-        let other = if others.is_empty() { String::new() } else { format!("; others: {others}") };
+        let other = if others.is_empty() { String::new() } else { format!("; other versions: {others}") };
         let newer =
             older.as_ref().map_or_else(String::new, |older| format!("; a newer version is known: {}", older.next));
         let gone = self.newest_here().filter(|newest| {
@@ -95,7 +95,7 @@ impl Work<'_> {
                 let refusal = Refusal {
                     word: "REFUSED",
                     what: format!("{} is a sound SOPS file now and is not overwritten", self.shown),
-                    why: "somebody has mended it already, or it never was bad".to_owned(),
+                    why: "somebody has put it right already, or it never was bad".to_owned(),
                     retry: "no".to_owned(),
                     next: format!("locked restore {} --accept", self.shown),
                 };

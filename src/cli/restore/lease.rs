@@ -127,7 +127,7 @@ impl Hold {
                 Ok(())
             }
             Ok(Release::NotOurs) => {
-                report::say(&report::lost(&names(&holding), crate::supervise::Cause::Gone, None, None));
+                report::say(&report::lost_by_the_end(&names(&holding), None, None));
                 Err(Exit::Code(exit::LOST))
             }
             Err(error) => Err(refuse(&unsettled(&error), run::status_of(&error))),

@@ -53,7 +53,7 @@ impl Work<'_> {
             Refusal {
                 word: "REFUSED",
                 what: format!("{} is not restored: {why}", self.shown),
-                why: "it is not quarantined either; nothing was changed".to_owned(),
+                why: "it is not quarantined; nothing was changed".to_owned(),
                 retry,
                 next,
             }
@@ -72,7 +72,9 @@ impl Work<'_> {
         };
         let retry = other.map_or_else(
             || "no".to_owned(),
-            |other| format!("with --from {} it is thrown away, and that version comes back", other.which),
+            |other| {
+                format!("yes, after the next step; or with --from {}, which throws this plaintext away", other.which)
+            },
         );
         self.still_bad("it is plaintext, which may hold somebody's edit".to_owned(), &retry, &next)
     }
@@ -95,7 +97,7 @@ impl Work<'_> {
             word: "REFUSED",
             what: format!("{} was not restored: it cannot be written: {why}", self.shown),
             why: "it may be cut off now; what it was is put aside, and so are its good versions".to_owned(),
-            retry: "yes, once that is mended".to_owned(),
+            retry: "yes, once that is put right".to_owned(),
             next: format!("locked restore {}", self.shown),
         };
         Box::new(Left { refusal, status: exit::QUARANTINED })

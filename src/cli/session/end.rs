@@ -56,7 +56,7 @@ pub(in crate::cli) fn finish(
     lines.extend(stays.iter().map(|(lease, rest)| format!("{} stays: {}", lease.resource.name, because(rest))));
     lines.push(match ended {
         true => "ended: this session is off the board".to_owned(),
-        false => "this session had not begun".to_owned(),
+        false => "this session was not on the board".to_owned(),
     });
     Ok((value, lines.join("\n")))
 }

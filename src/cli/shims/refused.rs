@@ -16,7 +16,7 @@ pub(super) type Wrong<'a> = (&'a Tool, &'a ShimError);
 /// A refusal about shims.
 pub(super) fn refused(what: String, why: &str, next: String) -> Exit {
     let refusal =
-        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "no, not before it is right".to_owned(), next };
+        Refusal { word: "REFUSED", what, why: why.to_owned(), retry: "yes, after the next step".to_owned(), next };
     refuse(&refusal, exit::CONFIG)
 }
 

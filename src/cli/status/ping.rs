@@ -14,7 +14,7 @@ use crate::run::Context;
 use crate::store::Word;
 
 /// What is said when nothing else is.
-const READY: &str = "somebody waits for it: please release it as soon as you can";
+const READY: &str = "somebody waits for it; please release it as soon as you can";
 
 pub(super) fn ping(context: &Context, options: &RunOptions, verb: &Status) -> Exit {
     World::with(context, options, |world| {
@@ -37,7 +37,7 @@ pub(super) fn ping(context: &Context, options: &RunOptions, verb: &Status) -> Ex
                     None
                 }
                 Some(lease) if lease.session == own => {
-                    lines.push(format!("{} is held by this very session", resource.name));
+                    lines.push(format!("{} is held by this session", resource.name));
                     None
                 }
                 Some(lease) => {

@@ -42,7 +42,7 @@ pub(super) fn nobody_to_ask(verb: &Steal) -> Refusal {
     let now = if verb.now { " --now" } else { "" };
     Refusal {
         word: "REFUSED",
-        what: "nobody is here who could be asked whether a lease may be taken from its holder".to_owned(),
+        what: "a person must agree before a lease is taken from its holder, and nobody can be asked here".to_owned(),
         why: "standard input or standard error is no terminal; nothing was taken".to_owned(),
         retry: "yes, when a person has agreed, with their name".to_owned(),
         next: format!("locked steal {wanted}{now} --reason {} --approved-by NAME", shell_quote(verb.reason.as_bytes())),
@@ -55,9 +55,9 @@ pub(super) fn our_own(lease: &LeaseView) -> Refusal {
         word: "REFUSED",
         what: match runs {
             true => {
-                format!("{} is held by a running command of this very session, {}", lease.resource, lease.operation)
+                format!("{} is held by a running command of this session, {}", lease.resource, lease.operation)
             }
-            false => format!("{} is held by this very session already", lease.resource),
+            false => format!("{} is held by this session already", lease.resource),
         },
         why: "only what another session holds is stolen; nothing was taken".to_owned(),
         retry: "no".to_owned(),

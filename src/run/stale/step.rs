@@ -23,13 +23,13 @@ pub(super) struct Step {
 }
 
 /// The same plaintext stays of the older version.
-pub(super) const AGAIN_READ: &str = "not with that plaintext; make the change again in what the next step shows";
+pub(super) const AGAIN_READ: &str = "no, not with that plaintext; make the change again in what the next step shows";
 
 /// What was written past us stays of the older version.
 const AGAIN_UNDER: &str = "no; make the change again upon the newer one, by locked";
 
 /// The same file stays of the older version.
-const AGAIN_PUT: &str = "not with that file; make the change again upon the newer one";
+const AGAIN_PUT: &str = "no, not with that file; make the change again upon the newer one";
 
 /// What to do, for where it was typed.
 pub(super) fn step(way: &Way, target: &Target, cwd: &Path, shown: &str, base: Base<'_>) -> Step {

@@ -85,27 +85,29 @@ pub(super) fn unknown_warning(newest: Option<&StoredReceipt>, shown: &str) -> St
 
 fn last(newest: Option<&StoredReceipt>) -> String {
     newest.map_or_else(
-        || "what it holds is no version that is known".to_owned(),
-        |newest| format!("what it holds is no version that is known; the last one was written by {}", who(newest)),
+        || "it holds a version that locked does not know".to_owned(),
+        |newest| {
+            format!("it holds a version that locked does not know; the last known one was written by {}", who(newest))
+        },
     )
 }
 
 /// Somebody has said that it may go on.
 pub(super) fn accepted(refusal: &Refusal) -> String {
     let why = refusal.why.trim_end_matches("; nothing was run").trim_end_matches(", and nothing was run");
-    format!("locked: going on by --accept-stale, which is recorded: {}: {why}", refusal.what)
+    format!("locked: going on with --accept-stale, which is recorded: {}: {why}", refusal.what)
 }
 
 pub(super) fn note(note: &Note<'_>, shown: &str) -> String {
     match note {
         Note::Discarded(newer) => {
             format!(
-                "locked: {shown}: a newer version was discarded; {} wrote it, and nobody has it any more",
+                "locked: {shown}: a newer version was discarded, which nobody has any more; it was written by {}",
                 who(newer)
             )
         }
         Note::Diverged(newer, branch) => format!(
-            "locked: {shown}: a newer version is on another branch ({}); {} wrote it, and git will ask when both meet",
+            "locked: {shown}: a newer version is on another branch ({}), and git will ask when both meet; it was written by {}",
             quoted(branch),
             who(newer)
         ),

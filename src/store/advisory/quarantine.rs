@@ -22,7 +22,7 @@ const PREFIX: &str = "bad-";
 pub(super) struct Mark {
     pub(super) resource: Resource,
     pub(super) reason: String,
-    /// Who left the file so, where that is known.
+    /// Who left the file like this, where that is known.
     pub(super) owner: Option<Owner>,
     pub(super) files: Vec<FileRecord>,
     /// Wall clock, ms since 1970.

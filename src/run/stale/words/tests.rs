@@ -40,7 +40,7 @@ fn a_refusal_says_who_when_on_which_branch_where_and_what_next() {
         )
     );
     let said = note(&Note::Diverged(&newer(), "a b".to_owned()), "a.yaml");
-    assert!(said.starts_with("locked: a.yaml: a newer version is on another branch ('a b'); 3f2a91c0 "), "{said}");
+    assert!(said.starts_with("locked: a.yaml: a newer version is on another branch ('a b'), and git will ask when both meet; it was written by 3f2a91c0 "), "{said}");
     let word = accepted(&stale(&newer(), "a.yaml", Base::File, plain_step()));
     assert!(word.ends_with("(ws-2:'/home/ana/in fra')"), "{word}");
 }

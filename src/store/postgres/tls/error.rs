@@ -89,7 +89,7 @@ pub enum ConnectError {
         why: String,
     },
     /// Nothing listens there, or the way is blocked.
-    #[error("{server} cannot be reached ({why})")]
+    #[error("{server} ({why})")]
     Unreachable {
         /// Which.
         server: String,

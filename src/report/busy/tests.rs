@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use super::super::misuse;
 use super::*;
 use crate::store::Ahead;
 use crate::terms::{FencingToken, GrantId, Resource, ResourceName, Scope, SessionId};
@@ -107,10 +108,10 @@ fn a_quarantine_names_the_way_out() {
     };
     let text = quarantined(&busy_with(bad, 0), Some("x.env.sops")).to_string();
     assert!(
-        text.starts_with("QUARANTINED: sops:monitoring may not be written: ws-1:/r/x.env.sops: the file is empty\n"),
+        text.starts_with("QUARANTINED: sops:monitoring must not be written: ws-1:/r/x.env.sops: the file is empty\n"),
         "{text}"
     );
-    assert!(text.ends_with("retry: no, not before it is restored\nnext:  locked restore x.env.sops"), "{text}");
+    assert!(text.ends_with("retry: no, restore it first\nnext:  locked restore x.env.sops"), "{text}");
 }
 
 #[test]
@@ -123,9 +124,9 @@ fn what_asks_a_person_says_so_and_only_a_terminal_is_told_how() {
         (
             &stale,
             "expired, place 1 in the queue, free when a person has said that it is stale",
-            "no, not before a person has said so",
+            "no, a person must say so first",
         ),
-        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, not before a person has said so"),
+        (&gone, "expired, proven gone by 0a0b0c0d (bob@ws-2), place 1", "no, a person must say so first"),
         (
             &kept,
             "because it failed, place 1 in the queue, free when its holder is done",
@@ -148,7 +149,7 @@ fn a_lease_that_is_taken_away_says_by_whom() {
     let revoked = LeaseView { state: LeaseState::Revoked, reason: Some(reason), ..lease() };
     let text = busy(&busy_with(revoked, 0), "sops:monitoring", 0, None).to_string();
     assert!(
-        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; it has not stopped yet, place 1"),
+        text.contains("why:   revoked by 0a0b0c0d (bob@ws-2): it hangs; its command has not stopped yet, place 1"),
         "{text}"
     );
 }
