@@ -56,6 +56,29 @@ fn what_is_proven_or_somebody_else_s_is_amended_as_ever() {
     yard.is(&["commit", "-q", "--amend", "--allow-empty", "-m", "x"], None);
 }
 
+/// HEAD goes, and what it had was there all the same.
+#[test]
+fn what_head_has_counts_as_the_version_before() {
+    let yard = Yard::new();
+    let amend = ["commit", "-q", "--amend", "-m", "x"];
+    let brings = |content: &[u8]| {
+        yard.reset();
+        yard.knows("anywhere.yaml", &versions().second, None);
+        yard.write("anywhere.yaml", content);
+        yard.git(&["add", "-A"]);
+        yard.git(&["commit", "-qm", "brings"]);
+    };
+    brings(&versions().second);
+    yard.write("anywhere.yaml", b"A=1\nB=1\n");
+    yard.git(&["add", "-A"]);
+    yard.is(&amend, Some("the file is plaintext"));
+    brings(&versions().second);
+    yard.git(&["mv", "anywhere.yaml", "notes.yaml"]);
+    yard.write("notes.yaml", b"A=2\nM=between\nB=1\n");
+    yard.git(&["add", "-A"]);
+    yard.is(&amend, Some("in the open"));
+}
+
 #[test]
 fn the_first_commit_of_all_and_a_merge_have_the_parents_that_they_have() {
     let yard = Yard::new();

@@ -20,7 +20,8 @@ use crate::cli::zoned::{self, Entered};
 pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
     let door = Door::at(&context.invocation.cwd, &run::env_of(context));
     let Made { parents, replaces } = Made::of(context, &door).map_err(|error| no_git(&error))?;
-    let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;
+    let Staged { mut findings, wanted, changes } =
+        audit::staged(&door, &parents, replaces.as_ref()).map_err(|error| no_git(&error))?;
     let root = door.root().map_err(|error| no_git(&error))?;
     let zones = root.as_deref().map_or_else(Vec::new, |_| zoned::zones(context));
     let entered = zoned::entered(&door, root.as_deref(), &zones, &changes, None)?;
