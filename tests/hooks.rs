@@ -1,6 +1,7 @@
 //! Git's hooks: real commits of real SOPS files, in every way in which git makes them.
 #![forbid(unsafe_code)]
 
+mod amended;
 mod audited;
 mod bared;
 mod beside;

@@ -48,14 +48,14 @@ pub(super) fn bared(
     if sources.is_empty() {
         return Ok(Vec::new());
     }
-    let mut found: HashMap<String, Wrong> = HashMap::new();
-    door.contents(&small(door, &new)?, |blob, content| {
-        let is = |source: &&Source| content.as_ref().is_some_and(|it| canary::is_bared(&source.document, it));
-        if let Some(source) = sources.iter().find(is) {
-            found.insert(blob.to_owned(), Wrong::Bared(percent_encode(&source.path)));
-        }
+    let small = small(door, &new)?;
+    let held = door.looked_at(&small, |_, content| {
+        let source = content.and_then(|it| sources.iter().find(|source| canary::is_bared(&source.document, it)))?;
+        Some(Wrong::Bared(percent_encode(&source.path)))
     })?;
-    Ok(new.into_iter().filter_map(|(at, change)| Some((at, found.get(&change.blob)?.clone()))).collect())
+    let found: HashMap<&str, Wrong> =
+        small.into_iter().zip(held).filter_map(|(blob, held)| Some((blob, held?))).collect();
+    Ok(new.into_iter().filter_map(|(at, change)| Some((at, found.get(&*change.blob)?.clone()))).collect())
 }
 
 /// Those that are not too large.
@@ -71,13 +71,13 @@ pub(super) fn read(door: &Door, sources: &[(&Vec<u8>, &String)]) -> Result<Vec<S
     // In an order that is the same each time: who is named as the source is the first that fits.
     let of: BTreeMap<&str, &Vec<u8>> = sources.iter().rev().map(|(path, blob)| (blob.as_str(), *path)).collect();
     let blobs: Vec<&str> = of.keys().copied().collect();
-    let mut found = Vec::new();
-    door.contents(&blobs, |blob, content| {
-        let sops = content.filter(|content| matches!(canary::sniff(content), canary::Kind::Sops(_)));
-        let document = sops.and_then(|content| canary::native(&content).ok());
-        found.extend(document.zip(of.get(blob)).map(|(document, path)| Source { path: path.to_vec(), document }));
+    let documents = door.looked_at(&blobs, |_, content| match canary::kind_and_native(content?) {
+        (canary::Kind::Sops(_), document) => document.ok(),
+        _ => None,
     })?;
-    Ok(found)
+    let source =
+        |(path, document): (&&Vec<u8>, Option<Document>)| Some(Source { path: path.to_vec(), document: document? });
+    Ok(of.values().zip(documents).filter_map(source).collect())
 }
 
 /// A finding for each, without those that are wrong already.
@@ -87,10 +87,13 @@ pub(super) fn findings(
     commit: Option<&str>,
     others: &[Finding],
 ) -> Vec<Finding> {
+    if bared.is_empty() {
+        return Vec::new();
+    }
     let of = |(at, wrong): (usize, Wrong)| {
         let change = &changes[at];
         Finding { path: change.path.clone(), blob: Some(change.blob.clone()), commit: commit.map(str::to_owned), wrong }
     };
-    let is_new = |one: &Finding| !others.iter().any(|other| other.path == one.path && other.commit == one.commit);
-    bared.into_iter().map(of).filter(is_new).collect()
+    let told: HashSet<&[u8]> = others.iter().filter(|it| it.commit.as_deref() == commit).map(|it| &*it.path).collect();
+    bared.into_iter().map(of).filter(|one| !told.contains(&*one.path)).collect()
 }

@@ -8,7 +8,7 @@ use super::change::{Change, Commit, Kind};
 use super::demand::{is_example, may_be_sops};
 use super::door::Door;
 use super::finding::{Finding, Wrong};
-use super::reading::SMALLEST;
+use super::reading::{Contents, SMALLEST};
 use crate::canary::{self, Format};
 use crate::git::GitError;
 use crate::terms::percent_encode;
@@ -17,29 +17,31 @@ use crate::terms::percent_encode;
 /// what it was made from is unchanged in git. By all SOPS files of the last commits, and of what was there before. Files of
 /// other stages have the same names, so nearly all must be as long, and a few short values say nothing; nor does what calls
 /// itself an example.
-pub(super) fn copied(door: &Door, history: &[Commit]) -> Result<Vec<Finding>, GitError> {
+/// What `read` knows is not read again.
+pub(super) fn copied(door: &Door, history: &[Commit], read: Contents) -> Result<Vec<Finding>, GitError> {
     let mut known: HashSet<&str> = HashSet::new();
     let mut came: Vec<(&Commit, usize)> = Vec::new();
     for commit in history {
         known.extend(commit.changes.iter().flat_map(|change| change.before.iter().map(String::as_str)));
-        let is_new =
-            |change: &Change| change.kind == Kind::File && !known.contains(&*change.blob) && !is_example(&change.path);
+        let is_new = |change: &Change| {
+            let is_open = change.kind == Kind::File && read.of(&change.blob).document().is_none();
+            is_open && !known.contains(&*change.blob) && !is_example(&change.path)
+        };
         came.extend((0..commit.changes.len()).filter(|at| is_new(&commit.changes[*at])).map(|at| (commit, at)));
     }
     let changes: Vec<(usize, &Change)> = came.iter().map(|(commit, at)| &commit.changes[*at]).enumerate().collect();
     let small = small(door, &changes)?;
-    let beside = if small.is_empty() { Beside::default() } else { Beside::of(door, history)? };
+    let beside = if small.is_empty() { Beside::default() } else { Beside::of(door, history, read)? };
     if beside.sources.is_empty() {
         return Ok(Vec::new());
     }
-    let mut found: HashMap<String, Wrong> = HashMap::new();
-    door.contents(&small, |blob, content| {
-        let source = content.and_then(|content| beside.held_in(&content));
-        found.extend(source.map(|source| (blob.to_owned(), Wrong::Bared(percent_encode(&source.path)))));
-    })?;
+    let held =
+        door.looked_at(&small, |_, content| Some(Wrong::Bared(percent_encode(&beside.held_in(content?)?.path))))?;
+    let found: HashMap<&str, Wrong> =
+        small.into_iter().zip(held).filter_map(|(blob, held)| Some((blob, held?))).collect();
     let finding = |(commit, at): (&Commit, usize)| {
         let change = &commit.changes[at];
-        let wrong = found.get(&change.blob)?.clone();
+        let wrong = found.get(&*change.blob)?.clone();
         let (path, blob, commit) = (change.path.clone(), Some(change.blob.clone()), Some(commit.id.clone()));
         Some(Finding { path, blob, commit, wrong })
     };
@@ -56,7 +58,7 @@ struct Beside {
 
 impl Beside {
     /// Those of the last commits, and those that these commits have changed.
-    fn of(door: &Door, history: &[Commit]) -> Result<Self, GitError> {
+    fn of(door: &Door, history: &[Commit], mut known: Contents) -> Result<Self, GitError> {
         let parents: HashSet<&str> = history.iter().flat_map(|it| it.parents.iter().map(String::as_str)).collect();
         let mut files: BTreeSet<(Vec<u8>, String)> = BTreeSet::new();
         for tip in history.iter().filter(|commit| !parents.contains(&*commit.id)) {
@@ -66,12 +68,18 @@ impl Beside {
             files.extend(change.before.iter().map(|blob| (change.path.clone(), blob.clone())));
         }
         files.retain(|(path, _)| may_be_sops(path));
-        let names: Vec<Vec<u8>> = files.iter().map(|(_, blob)| blob.as_bytes().to_vec()).collect();
+        let unread: Vec<_> = files.iter().filter(|(_, blob)| known.of(blob).document().is_none()).collect();
+        let names: Vec<Vec<u8>> = unread.iter().map(|(_, blob)| blob.as_bytes().to_vec()).collect();
         let sizes = door.sizes(&names)?;
         let fits = |size: Option<(String, u64)>| size.is_some_and(|(_, size)| (SMALLEST..=LARGEST).contains(&size));
-        let pairs = files.iter().zip(sizes).filter(|(_, size)| fits(size.clone()));
+        let pairs = unread.iter().zip(sizes).filter(|(_, size)| fits(size.clone()));
         let pairs: Vec<_> = pairs.map(|((path, blob), _)| (path, blob)).collect();
-        let mut beside = Self { sources: read(door, &pairs)?, ..Self::default() };
+        let mut sources = read(door, &pairs)?;
+        let known = |(path, blob): &(Vec<u8>, String)| Some(Source { document: known.take(blob)?, path: path.clone() });
+        sources.extend(files.iter().filter_map(known));
+        // Who is named is the first that fits: the same each time.
+        sources.sort_by(|one, other| one.path.cmp(&other.path));
+        let mut beside = Self { sources, ..Self::default() };
         for (at, source) in beside.sources.iter().enumerate() {
             for name in source.document.keys.first_names() {
                 beside.by_name.entry(name.to_owned()).or_default().push(at);

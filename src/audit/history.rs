@@ -10,7 +10,7 @@ use super::demand::Rules;
 use super::door::{Door, Tree};
 use super::finding::{Finding, Wrong};
 use super::judge::Judgement;
-use super::reading;
+use super::reading::{self, Contents};
 use super::staged::{finding, look, wanted};
 use super::written::Wanted;
 use crate::git::GitError;
@@ -36,7 +36,7 @@ pub struct Audited {
 /// git cannot be started, or fails: a word names no commit.
 pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
     let history = door.commits(words)?;
-    let audited = audited(door, &history)?;
+    let (audited, _) = audited(door, &history)?;
     Ok(Audited { history, ..audited })
 }
 
@@ -45,16 +45,16 @@ pub fn commits(door: &Door, words: &[String]) -> Result<Audited, GitError> {
 /// # Errors
 /// As [`commits`].
 pub fn commits_and_copies(door: &Door, words: &[String]) -> Result<Audited, GitError> {
-    let mut audited = commits(door, words)?;
-    add_copies(door, &audited.history, &mut audited.findings)?;
-    Ok(audited)
+    let history = door.commits(words)?;
+    let (mut audited, contents) = audited(door, &history)?;
+    add_copies(door, &history, contents, &mut audited.findings)?;
+    Ok(Audited { history, ..audited })
 }
 
-fn add_copies(door: &Door, history: &[Commit], findings: &mut Vec<Finding>) -> Result<(), GitError> {
-    let copies = copied(door, history)?;
-    let is_new = |one: &Finding| !findings.iter().any(|it| it.path == one.path && it.commit == one.commit);
-    let new: Vec<Finding> = copies.into_iter().filter(is_new).collect();
-    findings.extend(new);
+fn add_copies(door: &Door, history: &[Commit], read: Contents, findings: &mut Vec<Finding>) -> Result<(), GitError> {
+    let copies = copied(door, history, read)?;
+    let told: HashSet<_> = findings.iter().map(|it| (it.path.clone(), it.commit.clone())).collect();
+    findings.extend(copies.into_iter().filter(|one| !told.contains(&(one.path.clone(), one.commit.clone()))));
     Ok(())
 }
 
@@ -66,8 +66,8 @@ pub fn tree(door: &Door, commit: &str) -> Result<Audited, GitError> {
     let change = |(path, blob)| Change { path, kind: Kind::File, blob, before: Vec::new() };
     let changes = door.files(commit)?.into_iter().map(change).collect();
     let all = [Commit { id: commit.to_owned(), at: 0, written: 0, parents: Vec::new(), changes }];
-    let mut audited = audited(door, &all)?;
-    add_copies(door, &all, &mut audited.findings)?;
+    let (mut audited, contents) = audited(door, &all)?;
+    add_copies(door, &all, contents, &mut audited.findings)?;
     // Which commit brought them is not known.
     audited.findings.iter_mut().for_each(|finding| finding.commit = None);
     audited.wanted.iter_mut().for_each(|wanted| wanted.commit = None);
@@ -93,7 +93,7 @@ pub fn without_reverts(door: &Door, history: &[Commit], findings: Vec<Finding>) 
     Ok(findings.into_iter().filter(|one| !is_back(one)).collect())
 }
 
-fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
+fn audited(door: &Door, commits: &[Commit]) -> Result<(Audited, Contents), GitError> {
     let trees: Vec<_> = commits.iter().map(|commit| (Tree::Of(&commit.id), &*commit.changes)).collect();
     let rules = reading::rules(door, &trees)?;
     let all = || commits.iter().zip(&rules);
@@ -128,5 +128,5 @@ fn audited(door: &Door, commits: &[Commit]) -> Result<Audited, GitError> {
         audited.findings.extend(bared::findings(&commit.changes, bared, Some(&commit.id), &audited.findings));
         known.extend(commit.changes.iter().map(|change| &*change.blob));
     }
-    Ok(audited)
+    Ok((audited, contents))
 }

@@ -9,6 +9,7 @@ use super::change::{Change, Kind};
 use super::demand::{CONFIG, Rules, directories, may_be_sops};
 use super::door::{Door, Tree};
 use super::seen::Seen;
+use crate::canary::Document;
 use crate::git::GitError;
 use crate::naming::CreationRules;
 
@@ -28,6 +29,14 @@ pub(super) struct Contents {
 impl Contents {
     pub(super) fn of(&self, blob: &str) -> &Seen {
         self.seen.get(blob).unwrap_or(&Seen::Passed)
+    }
+
+    /// The document of a whole SOPS file; it is had once.
+    pub(super) fn take(&mut self, blob: &str) -> Option<Document> {
+        match self.seen.remove(blob)? {
+            Seen::Whole(document, _) => Some(*document),
+            _ => None,
+        }
     }
 }
 
@@ -120,9 +129,8 @@ impl Contents {
             };
             self.seen.insert(blob.to_owned(), seen);
         }
-        door.contents(&wanted, |blob, content| {
-            let seen = content.map_or(Seen::Absent, |content| Seen::of(&content));
-            self.seen.insert(blob.to_owned(), seen);
-        })
+        let seen = door.looked_at(&wanted, |_, content| content.map_or(Seen::Absent, Seen::of))?;
+        self.seen.extend(wanted.into_iter().map(str::to_owned).zip(seen));
+        Ok(())
     }
 }

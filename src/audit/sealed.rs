@@ -42,11 +42,9 @@ impl<'a> Seals<'a> {
 pub fn resealed(door: &Door, wanted: &[Wanted]) -> Result<Vec<Finding>, GitError> {
     let names: HashSet<&str> = wanted.iter().map(|wanted| &*wanted.blob).collect();
     let names: Vec<&str> = names.into_iter().collect();
-    let mut found: HashMap<String, Document> = HashMap::new();
-    door.contents(&names, |blob, content| {
-        let document = content.and_then(|content| canary::native(&content).ok());
-        found.extend(document.map(|document| (blob.to_owned(), document)));
-    })?;
+    let documents = door.looked_at(&names, |_, content| canary::native(content?).ok())?;
+    let named = names.into_iter().map(str::to_owned).zip(documents);
+    let found: HashMap<String, Document> = named.filter_map(|(blob, document)| Some((blob, document?))).collect();
     let tips: Vec<&str> = wanted.iter().filter_map(|it| it.commit.as_ref()).map(|(commit, _)| &**commit).collect();
     let merged = merged(door, &tips, &found)?;
     let bad = wanted.iter().filter(|wanted| merged.contains(&wanted.blob));
@@ -81,27 +79,29 @@ fn merged(door: &Door, tips: &[&str], found: &HashMap<String, Document>) -> Resu
     let mut seen = HashSet::new();
     let mut history = door.ever(tips)?;
     history.retain(|(path, blob)| may_be_sops(path) && seen.insert(blob.clone()));
-    let names: Vec<Vec<u8>> = history.iter().map(|(_, blob)| blob.as_bytes().to_vec()).collect();
+    // What is wanted was read already.
+    let unread: Vec<&str> = history.iter().map(|(_, blob)| &**blob).filter(|blob| !found.contains_key(*blob)).collect();
+    let names: Vec<Vec<u8>> = unread.iter().map(|blob| blob.as_bytes().to_vec()).collect();
     let sizes = door.sizes(&names)?;
     let fits = |size: &Option<(String, u64)>| size.as_ref().is_some_and(|(_, it)| (SMALLEST..=LARGEST).contains(it));
-    let blobs: Vec<&str> =
-        history.iter().zip(&sizes).filter(|(_, size)| fits(size)).map(|((_, blob), _)| &**blob).collect();
-    let mut first: HashMap<u64, (String, Document)> = HashMap::new();
-    door.contents(&blobs, |blob, content| {
-        let Some(content) = content else { return };
-        let is_new = |seal: &u64| wanted.contains(seal) && !first.contains_key(seal);
-        if !canary::seals(&content).any(|seal| is_new(&seal)) {
-            return;
-        }
-        if let Ok(document) = canary::native(&content)
-            && let Some(seal) = seal(&document).filter(is_new)
-        {
-            first.insert(seal, (blob.to_owned(), document));
-        }
+    let blobs: Vec<&str> = unread.iter().zip(&sizes).filter(|(_, size)| fits(size)).map(|(blob, _)| *blob).collect();
+    let others = door.looked_at(&blobs, |_, content| {
+        let content = content.filter(|content| canary::seals(content).any(|seal| wanted.contains(&seal)))?;
+        canary::native(content).ok()
     })?;
+    let others: HashMap<&str, Document> =
+        blobs.iter().zip(others).filter_map(|(blob, other)| Some((*blob, other?))).collect();
+    let mut first: HashMap<u64, (&str, &Document)> = HashMap::new();
+    for (_, blob) in &history {
+        if let Some(document) = found.get(blob).or_else(|| others.get(&**blob))
+            && let Some(seal) = seal(document).filter(|seal| wanted.contains(seal))
+        {
+            first.entry(seal).or_insert((blob, document));
+        }
+    }
     let is_another = |blob: &str, document: &Document| {
         let first = seal(document).and_then(|seal| first.get(&seal));
-        first.is_some_and(|(known, first)| known != blob && canary::is_merged(first, document))
+        first.is_some_and(|(known, first)| *known != blob && canary::is_merged(first, document))
     };
     let bad = found.iter().filter(|(blob, document)| is_another(blob, document));
     Ok(bad.map(|(blob, _)| blob.clone()).collect())

@@ -1,7 +1,7 @@
 //! What a commit that is being made would take in.
 #![forbid(unsafe_code)]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::bared;
 use super::change::{Change, Kind};
@@ -27,12 +27,17 @@ pub struct Staged {
 }
 
 /// Looks at what is staged and stands at the same path in none of these parents. What a parent has elsewhere (a copy, a
-/// renaming) was looked at when it came: only what its new path demands is asked.
+/// renaming) was looked at when it came: only what its new path demands is asked. `replaced` is the commit whose place it takes: no
+/// parent, but what it has was there before as well.
 ///
 /// # Errors
 /// git cannot be started, or fails.
-pub fn staged(door: &Door, parents: &[String]) -> Result<Staged, GitError> {
-    let (changes, known) = own_changes(door.staged(parents)?);
+pub fn staged(door: &Door, parents: &[String], replaced: Option<&String>) -> Result<Staged, GitError> {
+    let (mut changes, known) = own_changes(door.staged(parents)?);
+    if let Some(replaced) = replaced {
+        let since = door.staged(std::slice::from_ref(replaced))?;
+        add_before(&mut changes, since.into_iter().flatten());
+    }
     let rules = reading::rules(door, &[(Tree::Index, &changes)])?.pop().unwrap_or_default();
     let with_rules: Vec<(&Change, &Rules)> = changes.iter().map(|change| (change, &rules)).collect();
     let contents = reading::contents(door, &with_rules)?;
@@ -80,7 +85,7 @@ fn own_changes(against: Vec<Vec<Change>>) -> (Vec<Change>, HashSet<String>) {
     let mut against = against.into_iter();
     let first = against.next().unwrap_or_default();
     let own = against.fold(first, |own, other| {
-        let mut others: std::collections::HashMap<Vec<u8>, Change> =
+        let mut others: HashMap<Vec<u8>, Change> =
             other.into_iter().map(|change| (change.path.clone(), change)).collect();
         let both = own.into_iter().filter_map(|mut change| {
             change.before.append(&mut others.remove(&change.path)?.before);
@@ -89,6 +94,18 @@ fn own_changes(against: Vec<Vec<Change>>) -> (Vec<Change>, HashSet<String>) {
         both.collect()
     });
     (own, known)
+}
+
+/// What a commit had that is no parent: the version before, and what has gone since.
+fn add_before(changes: &mut Vec<Change>, since: impl Iterator<Item = Change>) {
+    let mut others: HashMap<Vec<u8>, Change> = since.map(|change| (change.path.clone(), change)).collect();
+    for change in &mut *changes {
+        let before = others.remove(&change.path).map(|other| other.before).unwrap_or_default();
+        let new = before.into_iter().filter(|blob| !change.before.contains(blob)).collect::<Vec<_>>();
+        change.before.extend(new);
+    }
+    changes.extend(others.into_values().filter(|other| other.kind == Kind::Gone));
+    changes.sort_by(|one, other| one.path.cmp(&other.path));
 }
 
 /// Judges one change.

@@ -1,6 +1,7 @@
 //! `locked audit`: what the hooks look at, where nobody can pass them by: over commits, in CI and in a receiving repository.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -155,7 +156,9 @@ fn ask(
     let down = |error| (report::store_down(&error), run::status_of(&error));
     let missing = audit::unlocked(&audited.wanted, &ledger.known(&audited.wanted).map_err(down)?);
     let mut found: Vec<Finding> = missing.iter().map(Wanted::missing).collect();
-    let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty() && !missing.contains(wanted));
+    let unknown: HashSet<(&[u8], &str)> = missing.iter().map(|it| (&*it.path, &*it.blob)).collect();
+    let is_known = |wanted: &&Wanted| !unknown.contains(&(&*wanted.path, &*wanted.blob));
+    let replacing = audited.wanted.iter().filter(|wanted| !wanted.before.is_empty()).filter(is_known);
     let chains = ledger.chains(replacing).map_err(down)?;
     found.extend(audit::lost(door, history, &audited.wanted, &chains).map_err(|error| no_git(&error))?);
     found.extend(zoned::unheld(entered, &mut ledger).map_err(down)?);

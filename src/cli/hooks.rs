@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adopted;
+mod amended;
 mod committed;
 mod installed;
 mod pushed;

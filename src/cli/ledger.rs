@@ -2,7 +2,7 @@
 //! opened when there is a question, and not before.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -121,13 +121,16 @@ impl<'a> Ledger<'a> {
     /// The chains of these paths.
     pub(super) fn chains<'w>(&mut self, wanted: impl Iterator<Item = &'w Wanted>) -> Result<Chains, StoreError> {
         let paths: BTreeSet<&Vec<u8>> = wanted.map(|wanted| &wanted.path).collect();
-        let mut chains = Chains::new();
-        for path in paths {
-            let key = self.tracked(path).key;
-            let receipts = self.store.receipts(&self.scope, &key, CALL)?;
-            chains.insert(path.clone(), receipts.into_iter().map(written).collect());
+        let keys: Vec<String> = paths.iter().map(|path| self.tracked(path).key).collect();
+        // Two spellings may be one file.
+        let asked: BTreeSet<&str> = keys.iter().map(String::as_str).collect();
+        let asked: Vec<&str> = asked.into_iter().collect();
+        let mut chains: HashMap<String, Vec<Written>> = HashMap::new();
+        for receipt in self.store.chains(&self.scope, &asked, CALL)? {
+            chains.entry(receipt.path.clone()).or_default().push(written(receipt));
         }
-        Ok(chains)
+        let chain = |key: &String| chains.get(key).cloned().unwrap_or_default();
+        Ok(paths.into_iter().cloned().zip(keys.iter().map(chain)).collect())
     }
 
     /// The names of a tracked file.
@@ -141,9 +144,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Which of these this session holds now: by itself, or as what runs below a `locked`.
-    pub(super) fn held(&mut self, resources: &[Resource]) -> Result<Vec<Resource>, StoreError> {
+    pub(super) fn held(&mut self, resources: &[Resource]) -> Result<BTreeSet<Resource>, StoreError> {
         if resources.is_empty() {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         }
         let inherited = inherited(self.context);
         let ours = |lease: &LeaseView| {
@@ -157,9 +160,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Which of these anybody holds, or has left behind.
-    pub(super) fn taken(&mut self, resources: &[Resource]) -> Result<Vec<Resource>, StoreError> {
+    pub(super) fn taken(&mut self, resources: &[Resource]) -> Result<BTreeSet<Resource>, StoreError> {
         if resources.is_empty() {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         }
         Ok(self.store.leases(Some(resources), CALL)?.into_iter().map(|lease| lease.resource).collect())
     }

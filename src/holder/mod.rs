@@ -28,6 +28,7 @@ mod variable;
 mod why;
 #[cfg(windows)]
 mod windows;
+mod words;
 
 #[cfg(target_os = "linux")]
 pub use above::stands_above;
@@ -47,3 +48,4 @@ pub use variable::Variable;
 use windows::carriers;
 #[cfg(windows)]
 pub use windows::{Snapshot as ProcFs, end_processes_of, processes_of, stands_above};
+pub use words::words_above;

@@ -144,6 +144,16 @@ pub(super) fn carriers(entry: &[u8], most: usize) -> Vec<u32> {
     pids.take(most).filter(carries).collect()
 }
 
+/// No command line is looked at behind this (bytes); Linux takes no longer ones than 2 MiB, as it comes.
+const LONGEST: u64 = 1 << 21;
+
+/// The words of this process; none when it is gone or we may not see it.
+pub(super) fn words_of(pid: u32) -> Option<Vec<Vec<u8>>> {
+    let mut line = Vec::new();
+    File::open(format!("/proc/{pid}/cmdline")).ok()?.take(LONGEST).read_to_end(&mut line).ok()?;
+    Some(line.strip_suffix(b"\0")?.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect())
+}
+
 /// At most a page: longer command lines tell nothing more.
 fn read_some(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(4096);

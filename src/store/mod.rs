@@ -203,6 +203,12 @@ pub trait Store {
     /// The store could not answer.
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
 
+    /// The chains of these paths, however many they are: one after the other, each newest first.
+    ///
+    /// # Errors
+    /// The store could not answer.
+    fn chains(&mut self, scope: &Scope, paths: &[&str], limit: Duration) -> Result<Vec<StoredReceipt>, StoreError>;
+
     /// The receipts that name one of these contents as their result, in this scope and under whatever path: of each path
     /// and content the newest, in no order; one that a person has accepted as a base is proven by nothing and does not count. Who has more contents than [`MOST_CONTENTS`] asks several times.
     ///
@@ -214,6 +220,7 @@ pub trait Store {
         contents: &Contents,
         limit: Duration,
     ) -> Result<Vec<StoredReceipt>, StoreError>;
+
     /// Who works on what, and counts; none for a store without a ledger.
     fn board(&mut self) -> Option<&mut dyn Board> {
         None

@@ -26,10 +26,16 @@ fn started(files: usize, content: &[u8], status: i32) -> usize {
     let log = yard.world.root().join("home/git-calls");
     let path = std::env::var_os("PATH").expect("PATH");
     let git = std::env::split_paths(&path).map(|place| place.join("git")).find(|git| git.is_file()).expect("git");
-    let script = yard.world.script("git", &format!("echo x >> '{}'; exec '{}' \"$@\"", log.display(), git.display()));
+    let script =
+        yard.world.script("git", &format!("echo \"$*\" >> '{}'; exec '{}' \"$@\"", log.display(), git.display()));
     let mut hook = yard.locked();
     ends(hook.args(["hooks", "run", "pre-commit"]).env("PATH", in_front(&script)), status);
-    std::fs::read_to_string(log).expect("calls").lines().count()
+    let calls = std::fs::read_to_string(log).expect("calls");
+    // Else git looks for a ref of each of these names.
+    let by_name = calls.lines().filter(|call| call.contains("--find-object"));
+    assert!(by_name.clone().all(|call| call.starts_with("-c core.warnAmbiguousRefs=false ")), "{calls}");
+    assert_eq!(by_name.count(), usize::from(status != 0));
+    calls.lines().count()
 }
 
 #[test]
@@ -39,6 +45,27 @@ fn ten_thousand_staged_files_start_git_as_often_as_ten() {
         assert!(few < 20, "{few}");
         assert_eq!(started(10_000, content, status), few);
     }
+}
+
+/// So many that several threads look at them.
+#[test]
+fn many_different_files_are_judged_each_by_itself() {
+    let yard = Yard::new();
+    for number in 0..300 {
+        let (file, sops) = (format!("secrets/f{number}.env"), [&*versions().second, &b"\n".repeat(number)].concat());
+        yard.write(&file, if number % 3 == 0 { b"A=1\n" } else { &sops });
+        if number % 3 == 1 {
+            yard.knows(&file, &sops, None);
+        }
+    }
+    yard.git(&["add", "-A"]);
+    let said = says(yard.locked().args(["hooks", "run", "pre-commit"]), 72);
+    assert!(said.contains("plaintext") && said.contains("; 199 more to see to"), "{said}");
+    yard.git(&["commit", "-q", "--no-verify", "-m", "many"]);
+    let told = text(&ends(yard.locked().args(["audit", "HEAD~1..HEAD"]), 72).stdout);
+    assert!(told.starts_with("1 commit, 300 versions of SOPS files, 100 findings"), "{told}");
+    let named = told.lines().filter(|line| line.contains("secrets/f") && line.contains("plaintext"));
+    assert_eq!(named.count(), 100, "{told}");
 }
 
 #[test]

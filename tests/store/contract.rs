@@ -101,6 +101,8 @@ macro_rules! every_promise {
             chain: a_lost_answer_tells_the_newest_versions_as_well;
             chain: what_has_a_receipt_is_found_by_either_name_under_whatever_path;
             chain: more_than_one_question_may_hold_is_refused;
+            chain: the_chains_of_many_paths_come_with_one_question;
+            chain: any_number_of_resources_is_asked_about;
             settling: what_may_run_on_lets_nobody_in_for_one_ttl_and_is_proven_again;
             settling: a_lost_answer_to_a_settling_apart_does_not_end_the_hold_that_it_gave_back;
             settling: what_ends_apart_does_not_take_the_rest_of_the_set_along;

@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod hands;
 
 use std::io::Read as _;
 
 use super::super::change::{Change, Kind};
 use super::Door;
-use super::spawn::{cannot_read, ended};
+use super::spawn::cannot_read;
 use crate::git::GitError;
 
 impl Door {
@@ -56,21 +57,6 @@ impl Door {
         let mut any = false;
         self.contents(&blobs, |_, content| any |= content.is_none_or(|content| fits(&content)))?;
         Ok(any)
-    }
-
-    /// `rev-list` into `diff-tree`.
-    pub(super) fn walked<'a>(
-        &self,
-        list: impl Iterator<Item = &'a str>,
-        args: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<u8>, GitError> {
-        let commits = self.ask("rev-list", list, "to list commits")?;
-        let args: Vec<&str> = ["diff-tree", "--stdin"].into_iter().chain(args).collect();
-        let (mut child, mut output) = self.fed(&args, &commits)?;
-        let mut raw = Vec::new();
-        output.read_to_end(&mut raw).map_err(cannot_read)?;
-        ended("diff-tree", &self.directory, &mut child)?;
-        Ok(raw)
     }
 }
 

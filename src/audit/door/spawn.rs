@@ -16,6 +16,8 @@ const PATHSPECS: &[&str] =
 impl Door {
     pub(super) fn git(&self) -> Command {
         let mut command = Command::new(&self.git);
+        // We name objects in full: git would look six times each whether a ref is called so too.
+        command.args(["-c", "core.warnAmbiguousRefs=false"]);
         command.current_dir(&self.directory).stdin(Stdio::null()).stderr(Stdio::null());
         PATHSPECS.iter().for_each(|name| _ = command.env_remove(name));
         git::only_reading(&mut command);

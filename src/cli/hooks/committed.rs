@@ -6,11 +6,12 @@ use std::ffi::OsString;
 
 use crate::audit::{self, Door, Finding, Staged, Wanted, Wrong};
 use crate::canary::Fault;
+use crate::git::GitError;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context};
 use crate::terms::SessionId;
 
-use super::no_git;
+use super::{amended, no_git};
 use crate::cli::RunOptions;
 use crate::cli::ledger::{self, Ledger, Unasked};
 use crate::cli::zoned::{self, Entered};
@@ -18,9 +19,9 @@ use crate::cli::zoned::{self, Entered};
 /// What must not be committed.
 pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Finding>, Unasked> {
     let door = Door::at(&context.invocation.cwd, &run::env_of(context));
-    let variables = context.invocation.env.iter().map(OsString::as_os_str);
-    let parents = door.parents(variables).map_err(|error| no_git(&error))?;
-    let Staged { mut findings, wanted, changes } = audit::staged(&door, &parents).map_err(|error| no_git(&error))?;
+    let Made { parents, replaces } = Made::of(context, &door).map_err(|error| no_git(&error))?;
+    let Staged { mut findings, wanted, changes } =
+        audit::staged(&door, &parents, replaces.as_ref()).map_err(|error| no_git(&error))?;
     let root = door.root().map_err(|error| no_git(&error))?;
     let zones = root.as_deref().map_or_else(Vec::new, |_| zoned::zones(context));
     let entered = zoned::entered(&door, root.as_deref(), &zones, &changes, None)?;
@@ -36,7 +37,7 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
             }
         }
     }
-    let findings = without_known(&door, &parents, findings).map_err(|error| no_git(&error))?;
+    let findings = without_known(&door, &parents, replaces.as_deref(), findings).map_err(|error| no_git(&error))?;
     match unasked {
         // What is wrong by itself is told first.
         Some((refusal, status))
@@ -45,6 +46,25 @@ pub(super) fn findings(context: &Context, options: &RunOptions) -> Result<Vec<Fi
             Err((of_store(refusal, &findings), status))
         }
         _ => Ok(findings),
+    }
+}
+
+/// The commit that is being made.
+struct Made {
+    parents: Vec<String>,
+    /// The commit whose place it takes.
+    replaces: Option<String>,
+}
+
+impl Made {
+    fn of(context: &Context, door: &Door) -> Result<Self, GitError> {
+        match door.commit("HEAD")?.filter(|_| amended::amends()) {
+            Some(head) => Ok(Self { parents: door.parents_of(&head)?, replaces: Some(head) }),
+            None => {
+                let variables = context.invocation.env.iter().map(OsString::as_os_str);
+                Ok(Self { parents: door.parents(variables)?, replaces: None })
+            }
+        }
     }
 }
 
@@ -96,20 +116,24 @@ fn ask(
     Ok(findings)
 }
 
-/// Without those that a ref has already: that version is somebody's commit, and this one changes nothing about it. What lies in
+/// Without those that a ref has already, other than by the commit that is replaced: that version is somebody's commit, and this one changes nothing about it. What lies in
 /// the open is never excused by that: a stash, a backup or a branch that nobody has pushed is a ref as well.
 fn without_known(
     door: &Door,
     parents: &[String],
+    replaces: Option<&str>,
     findings: Vec<Finding>,
-) -> Result<Vec<Finding>, crate::git::GitError> {
+) -> Result<Vec<Finding>, GitError> {
     let may_be_known = |finding: &&Finding| finding.wrong.word() != Wrong::Bad(Fault::Plaintext).word();
     let blobs: Vec<&str> = findings.iter().filter(may_be_known).filter_map(|finding| finding.blob.as_deref()).collect();
     if blobs.is_empty() {
         return Ok(findings);
     }
+    // What is amended goes: that it is in HEAD says nothing, unless another ref has it too.
+    let goes = replaces.is_some() && !door.is_kept_elsewhere()?;
+    let replaces = replaces.filter(|_| goes);
     let mut places: HashMap<String, HashSet<Vec<u8>>> = HashMap::new();
-    for (path, blob) in door.places(&blobs, parents)? {
+    for (path, blob) in door.places(&blobs, parents, replaces)? {
         places.entry(blob).or_default().insert(path);
     }
     let is_known = |finding: &Finding| {

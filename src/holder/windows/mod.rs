@@ -87,6 +87,12 @@ impl Processes for Snapshot {
     }
 }
 
+/// The words of this process; none when it is gone or we may not see it.
+pub(super) fn words_of(pid: u32) -> Option<Vec<Vec<u8>>> {
+    let line = peek::command_line(pid)?;
+    Some(command_line::split(&line).into_iter().map(String::into_bytes).collect())
+}
+
 /// The processes that have this entry in their environment; so many are looked at.
 pub(super) fn carriers(entry: &[u8], most: usize) -> Vec<u32> {
     let entry = String::from_utf8_lossy(entry);

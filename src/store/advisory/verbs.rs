@@ -186,6 +186,10 @@ impl Store for AdvisoryStore {
         Ok(Vec::new())
     }
 
+    fn chains(&mut self, _scope: &Scope, _paths: &[&str], _limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn receipts_of(
         &mut self,
         _scope: &Scope,

@@ -52,6 +52,9 @@ use link::Link;
 pub use schema::{Before, Schema, SchemaNameError};
 pub use setup::Difference;
 
+/// So many resources or paths stand in one question: a server takes no more than a few thousand.
+const AT_ONCE: usize = 1000;
+
 /// The store on a PostgreSQL server.
 pub struct PostgresStore {
     link: Link,
@@ -170,7 +173,15 @@ impl Store for PostgresStore {
     }
 
     fn leases(&mut self, resources: Option<&[Resource]>, limit: Duration) -> Result<Vec<LeaseView>, StoreError> {
-        let rows: Vec<seen::Seen> = self.ask(words::leases(resources), limit)?;
+        let mut rows: Vec<seen::Seen> = Vec::new();
+        match resources {
+            None => rows = self.ask(words::leases(None), limit)?,
+            Some(all) => {
+                for some in all.chunks(AT_ONCE) {
+                    rows.extend(self.ask::<Vec<_>>(words::leases(Some(some)), limit)?);
+                }
+            }
+        }
         rows.into_iter().map(seen::Seen::read).collect()
     }
 
@@ -192,6 +203,23 @@ impl Store for PostgresStore {
         let call = Call::new("receipts_v1").text("scope", Some(&scope.0)).text("path", Some(path));
         let rows: Vec<seen::Link> = self.ask(call, limit)?;
         Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+
+    fn chains(&mut self, scope: &Scope, paths: &[&str], limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        let mut links = Vec::new();
+        for some in paths.chunks(AT_ONCE) {
+            match self.ask::<Vec<seen::Link>>(words::chains(scope, some), limit) {
+                Ok(rows) => links.extend(rows.into_iter().map(seen::Link::read)),
+                // A schema of before has no such function: path by path it answers all the same.
+                Err(StoreError::Refused { .. }) => {
+                    for path in some {
+                        links.extend(self.receipts(scope, path, limit)?);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(links)
     }
 
     fn receipts_of(

@@ -227,6 +227,10 @@ pub(super) fn leases(of: Option<&[Resource]>) -> Call {
     }
 }
 
+pub(super) fn chains(scope: &Scope, paths: &[&str]) -> Call {
+    Call::new("chains_v1").text("scope", Some(&scope.0)).json("paths", &paths.iter().copied().collect())
+}
+
 pub(super) fn receipts_of(scope: &Scope, contents: &Contents) -> Call {
     let digests = contents.digests.iter().map(Digest::as_str).collect();
     Call::new("receipts_of_v1")

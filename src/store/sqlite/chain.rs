@@ -1,6 +1,8 @@
 //! The chains of receipts: read whole, by their newest link, or by content.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use crate::store::door::shown;
@@ -20,6 +22,21 @@ pub(super) fn receipts(connection: &Connection, scope: &Scope, path: &str) -> Re
     Ok(chain.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The chains of these paths, one after the other.
+pub(super) fn chains(connection: &Connection, scope: &Scope, paths: &[&str]) -> Result<Vec<StoredReceipt>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{LINK} join (select key as place, value as asked from json_each(?2)) on path = asked where scope = ?1 \
+         order by place, id desc"
+    ))?;
+    let chains = statement.query_map((&scope.0, list(paths)), link)?;
+    Ok(chains.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Any number of texts, as one value of a statement.
+fn list(texts: &[&str]) -> String {
+    serde_json::json!(texts).to_string()
+}
+
 /// The newest version of each of these files; none where its path has no chain.
 pub(super) fn heads(connection: &Connection, files: &[FileRecord]) -> Result<Vec<Option<Digest>>, Fault> {
     let sql = "select new from receipts where scope = ?1 and path = ?2 order by id desc limit 1";
@@ -36,17 +53,18 @@ pub(super) fn receipts_of(
     scope: &Scope,
     contents: &Contents,
 ) -> Result<Vec<StoredReceipt>, Fault> {
-    let digests = contents.digests.iter().map(|digest| ("new", digest.as_str()));
-    let blobs = contents.blobs.iter().map(|blob| ("blob", blob.as_str()));
+    let digests: Vec<&str> = contents.digests.iter().map(Digest::as_str).collect();
+    let blobs: Vec<&str> = contents.blobs.iter().map(String::as_str).collect();
     let mut found: Vec<StoredReceipt> = Vec::new();
-    for (column, content) in digests.chain(blobs) {
+    // A content may be asked for by both of its names.
+    let mut seen: HashSet<(String, Digest)> = HashSet::new();
+    for (column, asked) in [("new", digests), ("blob", blobs)] {
         let mut statement = connection.prepare_cached(&format!(
-            "{LINK} where scope = ?1 and {column} = ?2 and kind <> 'accepted' order by id desc"
+            "{LINK} where scope = ?1 and {column} in (select value from json_each(?2)) and kind <> 'accepted' order by id desc"
         ))?;
-        for receipt in statement.query_map((&scope.0, content), link)? {
+        for receipt in statement.query_map((&scope.0, list(&asked)), link)? {
             let receipt = receipt?;
-            // A content may be asked for by both of its names.
-            if !found.iter().rev().any(|it| it.path == receipt.path && it.new == receipt.new) {
+            if seen.insert((receipt.path.clone(), receipt.new.clone())) {
                 found.push(receipt);
             }
         }

@@ -165,6 +165,10 @@ impl Store for SqliteStore {
         self.ledger.read(limit, |connection, _| chain::receipts(connection, scope, path))
     }
 
+    fn chains(&mut self, scope: &Scope, paths: &[&str], limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {
+        self.ledger.read(limit, |connection, _| chain::chains(connection, scope, paths))
+    }
+
     fn receipts_of(
         &mut self,
         scope: &Scope,

@@ -1,6 +1,8 @@
 //! What people see: live leases, history.
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, Row as SqlRow};
 
 use crate::store::door::{shown, shown_whole};
@@ -15,6 +17,9 @@ use super::row::{self, Row};
 /// So many ended leases are shown when nobody asks for another number.
 const READY_LIMIT: u32 = 50;
 
+/// More resources than this are not asked about one by one.
+const MANY: usize = 64;
+
 /// The live leases of these resources or of all, in resource order.
 pub(super) fn leases(
     connection: &Connection,
@@ -22,16 +27,23 @@ pub(super) fn leases(
     now: &Now,
 ) -> Result<Vec<LeaseView>, Fault> {
     let rows: Vec<Row> = match resources {
+        // All that live are soon read, and few.
+        Some(resources) if resources.len() > MANY => {
+            let asked: HashSet<&Resource> = resources.iter().collect();
+            all(connection)?.into_iter().filter(|row| asked.contains(&row.resource)).collect()
+        }
         Some(resources) => {
             let found: Result<Vec<_>, Fault> = resources.iter().map(|it| row::live(connection, it)).collect();
             found?.into_iter().flatten().collect()
         }
-        None => {
-            let sql = format!("select {} from leases where ended_at is null order by name, scope", row::COLUMNS);
-            connection.prepare_cached(&sql)?.query_map([], row::read)?.collect::<rusqlite::Result<_>>()?
-        }
+        None => all(connection)?,
     };
     rows.iter().map(|row| Ok(row.view(queue::waiters(connection, &row.resource, now)?, now))).collect()
+}
+
+fn all(connection: &Connection) -> Result<Vec<Row>, Fault> {
+    let sql = format!("select {} from leases where ended_at is null order by name, scope", row::COLUMNS);
+    Ok(connection.prepare_cached(&sql)?.query_map([], row::read)?.collect::<rusqlite::Result<_>>()?)
 }
 
 const PAST: &str = "select l.scope, l.name, l.token, l.session, l.label, l.host, l.operation, l.acquired_at, l.ended_at, \

@@ -75,7 +75,7 @@ fn ask((_, ask): (&str, Ask), wire: Vec<u8>, limit: Duration) -> Result<(), Stor
 
 type Ask = fn(&mut PostgresStore, Duration) -> Result<(), StoreError>;
 
-const VERBS: [(&str, Ask); 20] = [
+const VERBS: [(&str, Ask); 21] = [
     ("acquire", |store, limit| store.acquire(&request(), limit).map(|answer| acquired(&answer))),
     ("renew", |store, limit| store.renew(&holding(), limit).map(drop)),
     ("record", |store, limit| store.record_files(&holding(), &[], &[], limit).map(drop)),
@@ -97,6 +97,9 @@ const VERBS: [(&str, Ask); 20] = [
     ("duties", |store, limit| store.duties(limit).map(|rows| rows.iter().for_each(past))),
     ("receipts", |store, limit| {
         store.receipts(&Scope("s".to_owned()), "p", limit).map(|rows| rows.iter().for_each(receipt))
+    }),
+    ("chains", |store, limit| {
+        store.chains(&Scope("s".to_owned()), &["p"], limit).map(|rows| rows.iter().for_each(receipt))
     }),
     ("receipts of", |store, limit| {
         store.receipts_of(&Scope("s".to_owned()), &Contents::default(), limit).map(|rows| rows.iter().for_each(receipt))

@@ -90,3 +90,31 @@ pub(crate) fn more_than_one_question_may_hold_is_refused(world: &dyn World) {
     let more = Contents { blobs: vec!["b".to_owned()], ..most };
     assert!(store.receipts_of(&resource("a").scope, &more, LIMIT).is_err());
 }
+
+pub(crate) fn the_chains_of_many_paths_come_with_one_question(world: &dyn World) {
+    let mut store = world.store();
+    let scope = resource("a").scope;
+    let elsewhere = Receipt { scope: Scope("elsewhere".to_owned()), ..receipt("a", "a.env", "1", "7") };
+    writes(&mut *store, &["a"], vec![receipt("a", "a.env", "1", "2"), elsewhere]);
+    writes(&mut *store, &["a"], vec![receipt("a", "a.env", "2", "3"), receipt("a", "b c\n.env", "1", "2")]);
+    let none: Vec<String> = (0..5000).map(|number| format!("none/{number}")).collect();
+    let mut asked = vec!["b c\n.env", "a.env"];
+    asked.extend(none.iter().map(String::as_str));
+    let told = |paths: &[&str], store: &mut dyn Store| -> Vec<(String, Digest)> {
+        let links = store.chains(&scope, paths, LIMIT).expect("answer");
+        links.into_iter().map(|link| (link.path, link.new)).collect()
+    };
+    let link = |path: &str, new: &str| (path.to_owned(), digest(new));
+    assert_eq!(told(&asked, &mut *store), [link("b c\n.env", "2"), link("a.env", "3"), link("a.env", "2")]);
+    assert_eq!(told(&[], &mut *store), []);
+}
+
+pub(crate) fn any_number_of_resources_is_asked_about(world: &dyn World) {
+    let mut store = world.store();
+    let held = take(&mut *store, &actor("ana").asks(&["a", "n4999"]));
+    let names: Vec<String> = (0..5000).map(|number| format!("n{number}")).collect();
+    let asked: Vec<_> = names.iter().map(|name| resource(name)).collect();
+    let live = store.leases(Some(&asked), LIMIT).expect("answer");
+    assert_eq!(live.iter().map(|lease| &lease.resource).collect::<Vec<_>>(), [&resource("n4999")]);
+    release(&mut *store, &held);
+}

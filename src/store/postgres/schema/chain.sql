@@ -15,6 +15,16 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp as 
            order by r.id desc limit most) x
 $body$;
 
+-- The chains of these paths, one after the other, each newest first.
+create or replace function @schema@.chains_v1(scope text, paths jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  return (select coalesce(jsonb_agg(@schema@.link(x) order by p.n, x.id desc), '[]')
+    from jsonb_array_elements_text(@schema@.records('paths', paths, 4096)) with ordinality p(p, n)
+    cross join lateral (select r.* from @schema@.receipts r where r.scope = chains_v1.scope and r.path = p.p
+                         order by r.id desc limit 100000) x);
+end $body$;
+
 -- The newest version of each of these files, null where its path has no chain. Who is granted a lease asks under its locks:
 -- an answer from before them could be old.
 create or replace function @schema@.heads(files jsonb) returns jsonb
