@@ -16,7 +16,8 @@ fn main() {
         if std::env::var("HOST") == std::env::var("TARGET") && has("libgcc_eh.a") {
             let shadow = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
             // What std asks for by this name is the linker's to find, and it looks here first.
-            std::fs::write(shadow.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n").expect("cargo's folder can be written");
+            std::fs::write(shadow.join("libgcc_s.so"), "INPUT(-lgcc_eh -lgcc)\n")
+                .expect("cargo's folder can be written");
             println!("cargo::rustc-link-arg-bins=-L{}", shadow.display());
         }
     }

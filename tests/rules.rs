@@ -117,6 +117,7 @@ impl Case {
             cwd: &if self.cwd.is_empty() { root.to_owned() } else { root.join(&self.cwd) },
             env: &|name| self.env.get(name).map(OsString::from),
             stdout: stdout.as_ref(),
+            stdin: None,
         };
         classify(&command, &Book::new())
     }
@@ -272,6 +273,7 @@ fn plain<'a>(name: &'a str, args: &'a [OsString]) -> Command<'a> {
         cwd: Path::new(if cfg!(windows) { "C:/w" } else { "/w" }),
         env: &|_| None,
         stdout: None,
+        stdin: None,
     }
 }
 

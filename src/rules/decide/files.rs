@@ -27,6 +27,7 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
         cwd: &step.cwd,
         env: &env,
         stdout: if step.in_script { to.as_ref() } else { command.stdout },
+        stdin: None,
     };
     let class = sops::classify(&own);
     wants.known = true;

@@ -16,7 +16,7 @@ pub(super) struct Example {
 impl Example {
     pub(super) fn new(line: &str) -> Self {
         let args = line.split('|').map(OsString::from).collect();
-        Self { args, env: Vec::new(), stdout: None }
+        Self { args, env: Vec::new(), stdout: None, stdin: None }
     }
 
     pub(super) fn env(mut self, name: &'static str, value: &'static str) -> Self {
@@ -38,6 +38,7 @@ impl Example {
             cwd: Path::new("/w"),
             env: &env,
             stdout: self.stdout.as_ref(),
+            stdin: None,
         })
     }
 }

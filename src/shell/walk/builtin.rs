@@ -152,12 +152,30 @@ impl Walker<'_> {
     /// `eval`: its words are a script that runs here.
     fn evaluate(&mut self, arguments: &[Word], mut state: State) -> Flow {
         let Some((tree, complete)) = self.script_of(arguments) else {
+            if self.is_told_by_programs(arguments) {
+                return Flow::both(self.unread(state));
+            }
             state.forget_all();
             return Flow::both(state);
         };
         self.complete &= complete;
         self.learn_functions(&tree);
         self.list(&tree, state)
+    }
+
+    /// Whether programs say all of it (`eval "$(ssh-agent -s)"`): as of a file that cannot be looked at, settings are expected of
+    /// that, and no `cd`. What the shell itself and `cat` print stands in the script or in a file, and may be anything.
+    fn is_told_by_programs(&self, words: &[Word]) -> bool {
+        let says = |word: &Word| match word.parts() {
+            [Part::Output { commands, .. }] => {
+                let said = self.commands.get(commands.from..commands.to).unwrap_or_default();
+                let speaks = |name: &[u8]| !matches!(name, b"echo" | b"printf" | b"cat" | b"cd" | b"pushd" | b"popd");
+                let name = |simple: &crate::shell::Simple| simple.words.first()?.known().map(speaks);
+                !said.is_empty() && said.iter().all(|simple| !simple.is_call && name(simple) == Some(true))
+            }
+            _ => false,
+        };
+        !words.is_empty() && words.iter().all(says)
     }
 
     pub(super) fn script_of(&mut self, words: &[Word]) -> Option<(crate::shell::syntax::tree::List, bool)> {
