@@ -30,6 +30,8 @@ pub(crate) struct Case {
     pub(crate) env: BTreeMap<String, String>,
     /// The regular file behind descriptor 1. `explain` does not look at its own, so such a case is the library's.
     pub(crate) stdout: Option<String>,
+    /// The file of the repository behind descriptor 0; `|` is a pipe in which there is nothing yet.
+    pub(crate) stdin: Option<String>,
     #[serde(default)]
     pub(crate) append: bool,
     pub(crate) expect: Expected,

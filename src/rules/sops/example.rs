@@ -16,7 +16,7 @@ pub(super) struct Example {
 impl Example {
     pub(super) fn new(line: &str) -> Self {
         let args = line.split('|').map(OsString::from).collect();
-        Self { args, env: Vec::new(), stdout: None, stdin: None }
+        Self { args, env: Vec::new(), stdout: None }
     }
 
     pub(super) fn env(mut self, name: &'static str, value: &'static str) -> Self {

@@ -4,7 +4,7 @@
 use super::Walker;
 use super::declare::{declare, sets, unset};
 use super::state::{Flow, State};
-use crate::shell::script::{Directory, Input};
+use crate::shell::script::Input;
 use crate::shell::syntax::is_name;
 use crate::shell::syntax::tree::{Piece, Raw};
 use crate::shell::word::{Part, Word};
@@ -92,8 +92,7 @@ impl Walker<'_> {
             return Flow::both(state);
         };
         match name {
-            b"cd" | b"chdir" | b"pushd" => return self.moves(name, arguments, state),
-            b"popd" => state.move_to(Directory::Unknown),
+            b"cd" | b"chdir" | b"pushd" | b"popd" => return self.moves(name, arguments, state),
             b"exit" | b"return" | b"break" | b"continue" | b"logout" | b"bye" => {
                 if name == b"return" {
                     self.returns(arguments, &state);
@@ -135,18 +134,6 @@ impl Walker<'_> {
             _ => {}
         }
         Flow::both(state)
-    }
-
-    fn moves(&mut self, name: &[u8], arguments: &[Word], mut state: State) -> Flow {
-        let mut failure = state.clone();
-        failure.improbable = true;
-        let directory = match arguments {
-            // Exchanges or turns the stack.
-            [] if name == b"pushd" => Directory::Unknown,
-            arguments => self.changed(arguments, &state),
-        };
-        state.move_to(directory);
-        Flow { success: state, failure }
     }
 
     /// `eval`: its words are a script that runs here.
