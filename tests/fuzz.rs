@@ -33,7 +33,7 @@ fn rounds() -> u64 {
 
 fn classified(line: &[OsString], book: &Book) -> Classification {
     let name = Path::new(&line[0]).file_name().unwrap_or_default();
-    classify(&Command { name, args: &line[1..], cwd: Path::new("/w"), env: &|_| None, stdout: None }, book)
+    classify(&Command { name, args: &line[1..], cwd: Path::new("/w"), env: &|_| None, stdout: None, stdin: None }, book)
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Case {
     pub(crate) env: BTreeMap<String, String>,
     /// The regular file behind descriptor 1. `explain` does not look at its own, so such a case is the library's.
     pub(crate) stdout: Option<String>,
+    /// The file of the repository behind descriptor 0; `|` is a pipe in which there is nothing yet.
+    pub(crate) stdin: Option<String>,
     #[serde(default)]
     pub(crate) append: bool,
     pub(crate) expect: Expected,
@@ -117,6 +119,7 @@ impl Case {
             cwd: &if self.cwd.is_empty() { root.to_owned() } else { root.join(&self.cwd) },
             env: &|name| self.env.get(name).map(OsString::from),
             stdout: stdout.as_ref(),
+            stdin: None,
         };
         classify(&command, &Book::new())
     }
@@ -272,6 +275,7 @@ fn plain<'a>(name: &'a str, args: &'a [OsString]) -> Command<'a> {
         cwd: Path::new(if cfg!(windows) { "C:/w" } else { "/w" }),
         env: &|_| None,
         stdout: None,
+        stdin: None,
     }
 }
 

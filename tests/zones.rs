@@ -146,7 +146,8 @@ impl Stage {
         let cwd = if cwd.is_empty() { self.root.clone() } else { self.root.join(cwd) };
         let env = |name: &str| (name == "HOME").then(|| OsString::from("/home/agent"));
         let name = Path::new(program).file_name().expect("a name");
-        let class = classify(&Command { name, args: &args, cwd: &cwd, env: &env, stdout: None }, &self.book);
+        let class =
+            classify(&Command { name, args: &args, cwd: &cwd, env: &env, stdout: None, stdin: None }, &self.book);
         let asks = class.asks;
         let world = plan::World {
             env: &env,

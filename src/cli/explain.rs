@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::config::Settings;
 use crate::exit::{self, Exit};
 use crate::naming::{Local, Namer};
-use crate::plan::{self, HoldPlan, Plan};
+use crate::plan::{HoldPlan, Plan};
 use crate::program;
 use crate::rules::{Canary, Change, Command, Follow};
 use crate::run::{self, Context, Options};
@@ -31,22 +31,19 @@ pub(super) fn explain(
     let name = &program::own_name(std::path::Path::new(word).file_name().unwrap_or(word));
     let env = |name: &str| context.invocation.var(name);
     // Descriptor 1 is ours here, not the command's.
-    let command = Command { name, args, cwd, env: &env, stdout: None };
+    let stdin = context.invocation.stdin();
+    let command = Command { name, args, cwd, env: &env, stdout: None, stdin: stdin.as_ref() };
     let (class, book) = match run::classified(context, &command, by_hand) {
         Ok(classified) => classified,
-        Err(exit) => return exit,
-    };
-    let by_hand = match run::named(context, &class, by_hand) {
-        Ok(named) => named,
         Err(exit) => return exit,
     };
     let rule = class.rule.clone();
     let rule = rule.as_deref();
     let said = run::said_scope(context);
     let mut namer = Namer::new(Local::Peek, &env).heeding(&said);
-    let plan = match plan::draw(class, &by_hand, cwd, &run::world(context, &book, &env), &mut namer) {
+    let plan = match run::drawn(context, class, by_hand, &run::world(context, &book, &env), &mut namer) {
         Ok(plan) => plan,
-        Err(error) => return run::refuse_unnamed(&error),
+        Err(undrawn) => return undrawn.refuse(context),
     };
     let program = found.map(|program| cwd.join(program.path));
     let program = program.as_deref().map(|path| shell_quote(path.as_os_str().as_encoded_bytes()));

@@ -19,7 +19,7 @@ use crate::terms::{ResourceName, SessionId};
 use super::find::{Front, find};
 use super::mistyped;
 use super::options::{OnlyOptions, RunOptions};
-use super::overruled::{without_overruled, without_twins};
+use super::overruled::{is_typed, without_overruled, without_twins};
 use super::verbs::{Explain, Line, RunVerb, ShimsVerb, ShimsVerbs, Verb};
 
 /// The whole of `locked`, from the door to the exit.
@@ -205,6 +205,10 @@ fn verb(mut context: Context, args: &[OsString]) -> Exit {
     context.advisory = line.options.advisory;
     if let Verb::Shims(ShimsVerb { verb: ShimsVerbs::Exec(verb) }) = &line.verb {
         return super::shims::exec(context, verb);
+    }
+    if matches!(line.verb, Verb::Run(_) | Verb::Explain(_)) && !is_typed(&matches, "secret") {
+        // The twin goes with what is held anyway.
+        line.options.secret.clear();
     }
     let options = |settings: &Settings| checked(&context, &line.options, settings);
     if let Verb::Run(RunVerb { command }) | Verb::Explain(Explain { command, .. }) = &line.verb

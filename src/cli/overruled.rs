@@ -35,6 +35,6 @@ pub(super) fn without_overruled(definition: Command, words: &[OsString], context
     })
 }
 
-fn is_typed(matches: &ArgMatches, id: &str) -> bool {
+pub(super) fn is_typed(matches: &ArgMatches, id: &str) -> bool {
     matches.value_source(id) == Some(ValueSource::CommandLine)
 }

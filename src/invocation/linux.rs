@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::{SignalSet, descriptor};
-use crate::rules::Stdout;
+use crate::rules::{Stdin, Stdout};
 
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 static IGNORED: AtomicU64 = AtomicU64::new(0);
@@ -112,6 +112,11 @@ pub(super) fn is_named(name: &[u8], wanted: &[u8]) -> bool {
 /// The regular file behind a descriptor.
 pub(super) fn regular_file(number: u8) -> Option<Stdout> {
     descriptor::regular_file(number, number == 1 && appends(number.into()))
+}
+
+/// What stands at descriptor 0.
+pub(super) fn input() -> Option<Stdin> {
+    descriptor::input()
 }
 
 fn appends(descriptor: c_int) -> bool {

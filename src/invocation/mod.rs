@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub use signals::SignalSet;
 
 use crate::platform::OsStrExt as _;
-use crate::rules::Stdout;
+use crate::rules::{Stdin, Stdout};
 
 /// How we were started. Its `Debug` output counts arguments and variables and shows none: both may carry secrets.
 #[derive(Clone)]
@@ -90,10 +90,11 @@ impl Invocation {
         if self.closed[1] { None } else { platform::regular_file(1) }
     }
 
-    /// The regular file behind descriptor 0, as [`Self::stdout`] has that behind descriptor 1.
+    /// The regular file behind descriptor 0, or that it is a pipe. A file without a name (a shell's here-document) has the one by
+    /// which the system leads to it. Nothing is read.
     #[must_use]
-    pub fn stdin(&self) -> Option<PathBuf> {
-        if self.closed[0] { None } else { platform::regular_file(0).map(|file| file.path) }
+    pub fn stdin(&self) -> Option<Stdin> {
+        if self.closed[0] { None } else { platform::input() }
     }
 }
 

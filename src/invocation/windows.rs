@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_NAME_NORMALIZED, FILE_TYPE_DISK, GetFileType, GetFinalPathNameByHandleW,
+    FILE_NAME_NORMALIZED, FILE_TYPE_DISK, FILE_TYPE_PIPE, GetFileType, GetFinalPathNameByHandleW,
 };
 use windows_sys::Win32::System::Console::{GetStdHandle, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE};
 use windows_sys::Win32::System::Environment::GetCommandLineW;
 
 use super::SignalSet;
-use crate::rules::Stdout;
+use crate::rules::{Stdin, Stdout};
 
 /// The longest path that the system can say, in sixteen-bit units.
 const LONGEST: u32 = 32_768;
@@ -69,6 +69,17 @@ pub(super) fn regular_file(descriptor: u8) -> Option<Stdout> {
     path.truncate(usize::try_from(length).ok().filter(|&length| (1..LONGEST as usize).contains(&length))?);
     let path = PathBuf::from(OsString::from_wide(&path));
     path.is_file().then(|| Stdout { path: crate::platform::plain(path), append: false })
+}
+
+/// What stands at standard input.
+pub(super) fn input() -> Option<Stdin> {
+    // SAFETY: the call takes no pointer; the answer is ours to look at, not to close.
+    let handle: HANDLE = unsafe { GetStdHandle(STD_INPUT_HANDLE) };
+    // SAFETY: a handle that is none is only refused.
+    if !handle.is_null() && handle != INVALID_HANDLE_VALUE && unsafe { GetFileType(handle) } == FILE_TYPE_PIPE {
+        return Some(Stdin::Pipe);
+    }
+    regular_file(0).map(|file| Stdin::File(file.path))
 }
 
 /// Overwrites what the system shows of our command line to whoever may look into this process. The words stay apart, so

@@ -29,13 +29,22 @@ pub(super) enum Counts {
 pub(super) fn counts(sending: &Sending, world: &World<'_>) -> Counts {
     let because = sending.sent.iter().find_map(|sent| of(sent, sending, world));
     let hidden = || sending.sent.iter().any(|sent| is_hidden(sent, sending));
+    let open = || sending.sent.iter().any(|sent| is_open(sent, sending));
     match because {
         Some(because) => Counts::Because(because),
+        None if open() => {
+            Counts::Told("which files go there only run time knows, and a .env among them is not held".to_owned())
+        }
         None if hidden() => {
             Counts::Told("what is unpacked there nobody here sees, and a .env in it is not held".to_owned())
         }
         None => Counts::Nothing,
     }
+}
+
+/// A directory that only run time knows, of which something may go where the rule is about.
+fn is_open(sent: &Sent, sending: &Sending) -> bool {
+    matches!(sent, Sent::Open { place, without } if sending.may_be_below(place, without).is_some())
 }
 
 /// An archive that stands elsewhere, and goes where the rule is about something.
@@ -117,6 +126,7 @@ fn of(sent: &Sent, sending: &Sending, world: &World<'_>) -> Option<String> {
             }
         }
         Sent::Unseen => unseen("what goes there"),
+        Sent::Open { .. } => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::step::{Caller, Step};
-use super::{Book, Classification, Command, Stdout, one, unfold};
+use super::{Book, Classification, Command, Stdout, one, passing, unfold};
 
 /// One command of a line.
 #[derive(Clone)]
@@ -41,7 +41,8 @@ impl std::fmt::Debug for Part {
 /// nothing.
 #[must_use]
 pub fn apart(command: &Command<'_>, book: &Book) -> Vec<Part> {
-    let steps = unfold::unfold(Step::typed(command), book, command.env).steps;
+    let mut steps = unfold::unfold(Step::typed(command), book, command.env).steps;
+    passing::mark(&mut steps, book, command);
     let part = |step: &Step<'_>| {
         let mut class = Classification::default();
         one(step, book, command, &mut HashSet::new(), &mut class);
@@ -75,8 +76,14 @@ mod tests {
     /// What locks, with the words above it; `!` where somebody else looks for the program.
     fn found(line: &str) -> Vec<String> {
         let args = [OsString::from("-c"), OsString::from(line)];
-        let command =
-            Command { name: OsStr::new("sh"), args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None };
+        let command = Command {
+            name: OsStr::new("sh"),
+            args: &args,
+            cwd: Path::new("/w"),
+            env: &|_| None,
+            stdout: None,
+            stdin: None,
+        };
         let shown =
             |caller: &Caller| format!("{}{}", caller.word.to_string_lossy(), if caller.elsewhere { "!" } else { "" });
         let parts = apart(&command, &Book::new()).into_iter();

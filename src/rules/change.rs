@@ -23,6 +23,17 @@ pub struct Command<'a> {
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// The regular file behind descriptor 1, if it is one.
     pub stdout: Option<&'a Stdout>,
+    /// What stands at descriptor 0, where that says more than a terminal or a device does.
+    pub stdin: Option<&'a Stdin>,
+}
+
+/// Where standard input comes from, which may hold a program's orders. Nothing is read from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stdin {
+    /// A regular file, by a path that leads to it.
+    File(PathBuf),
+    /// A pipe or a socket: what comes nobody can look at.
+    Pipe,
 }
 
 /// The regular file that descriptor 1 writes to.
@@ -71,6 +82,14 @@ pub struct Classification {
     pub decrypted: Vec<Decrypted>,
     /// One sentence for `explain`: why it locks or passes.
     pub reason: String,
+}
+
+impl Classification {
+    /// Whether anything may be held for it by its rules; which of its files are shared at all the plan says.
+    #[must_use]
+    pub fn may_hold(&self) -> bool {
+        !self.writes.is_empty() || !self.claims.is_empty()
+    }
 }
 
 /// What a command takes whole, or puts another directory over.

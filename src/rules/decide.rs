@@ -4,6 +4,7 @@
 mod claim;
 mod files;
 mod fits;
+mod untold;
 mod untrusted;
 mod workflow;
 
@@ -14,6 +15,7 @@ pub(super) use self::fits::behind;
 use self::claim::claim;
 use self::files::{of_files, of_sops};
 use self::fits::may_match;
+use self::untold::is_untold;
 use self::untrusted::{Cleared, Untrusted};
 use self::workflow::Spellings;
 use super::book::{Author, Book, Rule};
@@ -114,6 +116,10 @@ pub(super) fn decide(step: &Step<'_>, book: &Book, command: &Command<'_>) -> Wan
         let Some(line) = behind(rule.subcommand.as_ref(), &line) else { continue };
         let Some(mut caught) = workflow.fits(rule, step, &line, &wants.touched, (book, command)) else {
             wants.unnamed |= may_match(rule, step, &line, (book, command));
+            if is_untold(rule, step, &line, (book, command)) {
+                let name = step.shown();
+                wants.notes.push(format!("what {name} is told cannot be looked at here, and nothing is held for that"));
+            }
             continue;
         };
         if !rule.manifests.is_empty() {

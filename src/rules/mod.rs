@@ -14,11 +14,13 @@ mod change;
 mod decide;
 mod find;
 mod followed;
+mod format;
 mod golang;
 mod grammar;
 mod host;
 mod manifest;
 mod open;
+mod passing;
 mod piped;
 mod plain;
 mod policy;
@@ -45,7 +47,7 @@ pub use archive::Unpacked;
 pub use book::{Author, Book, Fault, Program, Rotation, Rule, Safe, Sound, Stale, Tables, Zone, workflow_rules};
 pub use by_hand::by_hand;
 pub use change::{
-    Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Named, Stdout, Told, Tree, Via, Write,
+    Asked, Change, Classification, Command, Decrypted, Deed, Leaves, Named, Stdin, Stdout, Told, Tree, Via, Write,
 };
 pub use policy::{Canary, Follow, HOLD_FOR, Keep, Policy};
 pub use reads::is_device;
@@ -83,7 +85,8 @@ pub fn classify(command: &Command<'_>, book: &Book) -> Classification {
 
 fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
     let mut paths = HashSet::new();
-    let unfolded = unfold::unfold(Step::typed(command), book, command.env);
+    let mut unfolded = unfold::unfold(Step::typed(command), book, command.env);
+    passing::mark(&mut unfolded.steps, book, command);
     let mut class = Classification { reason: "no rule knows this program".to_owned(), ..Classification::default() };
     let mut engines = switched::Engines::default();
     for step in &unfolded.steps {
@@ -96,9 +99,9 @@ fn by_tables(command: &Command<'_>, book: &Book) -> Classification {
     if unfolded.incomplete {
         class.notes.push("a part of the script could not be read; what it writes is not known".to_owned());
     }
-    if unfolded.unread && !(class.writes.is_empty() && class.claims.is_empty()) {
+    if unfolded.unread && class.may_hold() {
         class.notes.push(
-            "a file that the line reads in (`.`) could not be looked at: it is presumed to change nothing of this"
+            "what the line reads in (`. FILE`, `eval \"$(…)\"`, `env $(…)`) could not be looked at: it is presumed to change nothing of this"
                 .to_owned(),
         );
     }
@@ -138,8 +141,11 @@ fn operation(step: &Step<'_>, path: &str) -> String {
 /// Puts what one command wants to what the others want. The first that locks by a rule gives the line its name, before it
 /// what it writes without one: `echo x >y` says little of a line that goes on to restart a server.
 fn add(step: &Step<'_>, wants: Wants, paths: &mut HashSet<PathBuf>, class: &mut Classification) {
+    let mut wants = wants;
+    // Every other line of a shell sends something to `/dev/null`.
+    wants.writes.retain(|write| write.change != Change::Other || !reads::is_nobodys(&write.path));
     let locks = !wants.writes.is_empty() || !wants.claims.is_empty();
-    let first = class.writes.is_empty() && class.claims.is_empty();
+    let first = !class.may_hold();
     let says_more = class.rule.is_none() && locks && wants.rule.is_some();
     if says_more || (first && (locks || class.rule.is_none())) {
         if let Some(reason) = wants.reason {

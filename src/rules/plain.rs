@@ -69,7 +69,7 @@ mod tests {
                 for length in 1..=3 {
                     let args = &words[..length];
                     let cwd = Path::new("/");
-                    let command = Command { name: name.as_ref(), args, cwd, env: &nothing, stdout: None };
+                    let command = Command { name: name.as_ref(), args, cwd, env: &nothing, stdout: None, stdin: None };
                     let Some(told) = read(&command, &book) else { continue };
                     assert_eq!(told, super::super::by_tables(&command, &book), "{name} {args:?}");
                     plain += 1;
@@ -81,8 +81,14 @@ mod tests {
 
     #[test]
     fn settings_that_have_a_say_are_asked() {
-        let command =
-            Command { name: "gh".as_ref(), args: &["pr".into()], cwd: Path::new("/"), env: &|_| None, stdout: None };
+        let command = Command {
+            name: "gh".as_ref(),
+            args: &["pr".into()],
+            cwd: Path::new("/"),
+            env: &|_| None,
+            stdout: None,
+            stdin: None,
+        };
         assert!(read(&command, &Book::new()).is_some());
         let own =
             super::super::Tables::read("[[rule]]\nname = \"x\"\nprogram = \"gh\"\nresource = \"a:b\"\n").expect("one");

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::book::{Author, Book, Place, Rule};
 use super::grammar::Line;
+use super::passing;
 use super::step::Step;
 
 /// Whether a path is a device's, which is nobody's file: every other line of a shell writes to `/dev/null`. What lies in
@@ -17,6 +18,12 @@ use super::step::Step;
 #[must_use]
 pub fn is_device(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
+
+/// Whether a path is a device's and leads to no other file, as `/dev/stdout` does.
+pub(super) fn is_nobodys(path: &Path) -> bool {
+    let leads_on = || path.as_os_str().as_encoded_bytes().starts_with(b"/dev/std") || path.starts_with("/dev/fd");
+    is_device(path) && !leads_on()
 }
 
 /// Programs that write to their standard output and nowhere else.
@@ -45,7 +52,7 @@ const SUB_COMMANDS: [(&str, &str); 3] = [
     ),
 ];
 
-fn has(words: &str, word: &str) -> bool {
+pub(super) fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|own| own == word)
 }
 
@@ -55,9 +62,11 @@ pub(super) fn knows(program: &str) -> bool {
 }
 
 /// Whether the line only reads, so far as no rule must be asked for that.
-pub(super) fn only_reads(step: &Step<'_>, line: &Line<'_>, book: &Book) -> bool {
+pub(super) fn only_reads(step: &Step<'_>, line: &Line<'_>, book: &Book, touches: bool) -> bool {
     let name = step.name();
     has(PROGRAMS, name)
+        || step.starts_reads
+        || passing::only_reads(step, line, touches)
         || line.is_on("--help")
         || line.is_on("--version")
         || SUB_COMMANDS.iter().any(|(program, words)| *program == name && words.split(' ').any(|word| begins(line, word)))

@@ -45,6 +45,13 @@ pub enum Sent {
     },
     /// What is unpacked there.
     Archive(Unpacked),
+    /// Everything below a directory that only run time knows.
+    Open {
+        /// Where its files come to lie.
+        place: PathBuf,
+        /// What stays here.
+        without: Vec<Pattern>,
+    },
     /// What nobody here can look at.
     Unseen,
 }
@@ -58,6 +65,7 @@ impl std::fmt::Debug for Sent {
             Self::Commands { .. } => "Commands",
             Self::Others { .. } => "Others",
             Self::Archive(_) => "Archive",
+            Self::Open { .. } => "Open",
             Self::Unseen => "Unseen",
         })
     }

@@ -5,12 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::Command;
 use super::archive::Packed;
 use super::printed::Printed;
 use super::sent::Sent;
 use super::set::{Said, Set};
 use super::words::Words;
+use super::{Command, Stdin};
 use crate::terms::{may_hold_a_secret, percent_encode};
 
 /// Stands in a word for what only run time knows (`$x`, `$(…)`): SUBSTITUTE, which nobody types.
@@ -80,6 +80,8 @@ pub(super) struct Step<'a> {
     pub(super) in_script: bool,
     /// What it starts cannot be stopped from here.
     pub(super) escapes: bool,
+    /// What it starts only reads; looked at only where a rule or a zone is heard that nobody has vouched for.
+    pub(super) starts_reads: bool,
     /// It was looked for behind a word that may be the value of an option that nobody knows.
     pub(super) is_guessed: bool,
 }
@@ -129,8 +131,12 @@ impl<'a> Step<'a> {
             host: None,
             redirected: Vec::new(),
             input: None,
-            input_from: vec![STDIN.into()],
-            input_hidden: false,
+            input_from: match command.stdin {
+                Some(Stdin::File(path)) => vec![path.clone()],
+                Some(Stdin::Pipe) => Vec::new(),
+                None => vec![STDIN.into()],
+            },
+            input_hidden: command.stdin == Some(&Stdin::Pipe),
             packed: Rc::new([]),
             within: Rc::default(),
             made: Rc::default(),
@@ -139,6 +145,7 @@ impl<'a> Step<'a> {
             inside: false,
             in_script: false,
             escapes: false,
+            starts_reads: false,
             is_guessed: false,
         }
     }

@@ -74,8 +74,14 @@ mod tests {
             ("eval \"$(minikube docker-env)\"; DOCKER_HOST=tcp://h docker restart web", None, Some("tcp://h")),
         ] {
             let args = ["-c".into(), line.into()];
-            let command =
-                Command { name: OsStr::new("sh"), args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None };
+            let command = Command {
+                name: OsStr::new("sh"),
+                args: &args,
+                cwd: Path::new("/w"),
+                env: &|_| None,
+                stdout: None,
+                stdin: None,
+            };
             let env = classify(&command, &Book::new()).claims.remove(0).engine.env;
             let said = |name: &str| match env.get(name) {
                 Said::Value(value) => Some(value.to_str().expect("text").to_owned()),

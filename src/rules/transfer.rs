@@ -103,9 +103,12 @@ fn sent(line: &Line<'_>, around: &Step<'_>, sources: &[&OsStr], to: &Path) -> Ve
     let without = if is_rsync { without(line) } else { Vec::new() };
     let sent = own().map(|source| {
         let path = around.path(source);
-        // Another host's directories, and those that only run time knows.
-        if around.host.is_some() || !is_known(path.as_os_str()) {
+        // Another host's directories.
+        if around.host.is_some() {
             return None;
+        }
+        if !is_known(path.as_os_str()) {
+            return Some(Sent::Open { place: below(to, source, is_rsync), without: without.clone() });
         }
         Some(Sent::Directory { place: below(to, source, is_rsync), path, follow: !is_rsync, without: without.clone() })
     });

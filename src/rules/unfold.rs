@@ -3,6 +3,8 @@
 
 mod each;
 mod elsewhere;
+mod filled;
+mod hosts;
 mod launched;
 mod sftp;
 mod shells;
@@ -81,6 +83,7 @@ fn open<'a>(step: Step<'a>, (book, env): Around<'_>, depth: usize, found: &mut U
         Inner::Both(steps, inner) => (steps, *inner),
         inner => (Vec::new(), inner),
     };
+    found.unread |= launched::hides_assignments(&step);
     let above: Rc<[Caller]> = step.under.iter().cloned().chain([step.caller()]).collect();
     found.steps.push(step);
     found.fed += usize::from(matches!(inner, Inner::Fed(_)));
@@ -189,7 +192,7 @@ mod tests {
             }));
             let args = ["-c".into(), "bash < x.sh".into()];
             let (name, cwd) = ("bash".as_ref(), "/".as_ref());
-            let class = classify(&Command { name, args: &args, cwd, env: &|_| None, stdout: None }, &book);
+            let class = classify(&Command { name, args: &args, cwd, env: &|_| None, stdout: None, stdin: None }, &book);
             assert!((2..=2 * MOST_FED).contains(&read.get()), "{} times", read.get());
             assert!(class.notes.iter().any(|note| note.contains("could not be read")), "{:?}", class.notes);
         }

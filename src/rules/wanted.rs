@@ -126,7 +126,14 @@ mod tests {
         ] {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let [name, cwd] = ["docker".as_ref(), "/".as_ref()];
-            let command = Command { name, args: &args, cwd: std::path::Path::new(cwd), env: &|_| None, stdout: None };
+            let command = Command {
+                name,
+                args: &args,
+                cwd: std::path::Path::new(cwd),
+                env: &|_| None,
+                stdout: None,
+                stdin: None,
+            };
             let engine = classify(&command, &Book::new()).claims.remove(0).engine;
             assert_eq!(engine.context.as_deref(), context.map(OsStr::new), "{line}");
             assert_eq!(engine.host.as_deref(), host.map(OsStr::new), "{line}");

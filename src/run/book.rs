@@ -13,7 +13,8 @@ use crate::rules::{
     workflow_rules,
 };
 
-use crate::plan;
+use crate::naming::{Local, Namer};
+use crate::plan::{self, Plan};
 use crate::report;
 use crate::terms::{Resource, ResourceName, shell_quote};
 
@@ -35,7 +36,7 @@ pub fn classified(
         Err(error) => {
             let book = looking(Book::new(), context);
             let mut class = classify(command, &book);
-            let holds = !class.writes.is_empty() || !class.claims.is_empty() || !by_hand.is_empty();
+            let holds = !by_hand.is_empty() || holds(context, &class, &book);
             if holds && super::bypass::asked(context).is_none() {
                 return Err(NoSetting::Wrong(error).refuse(context));
             }
@@ -48,10 +49,23 @@ pub fn classified(
         }
     };
     let mut class = classify(command, &book);
-    if class.writes.is_empty() && class.claims.is_empty() {
+    if !class.may_hold() {
         class.notes.extend(beyond(&settings, command.name));
     }
     Ok((class, book))
+}
+
+/// Whether anything is held by the built-in rules, once it is known what the files are that would be written (`2>/dev/null`
+/// is nobody's). What cannot be told counts as held.
+fn holds(context: &Context, class: &Classification, book: &Book) -> bool {
+    if !class.may_hold() {
+        return false;
+    }
+    let env = env_of(context);
+    let world = super::world(context, book, &env);
+    let mut namer = Namer::new(Local::Peek, &env);
+    let plan = plan::draw(class.clone(), &[], &context.invocation.cwd, &world, &mut namer);
+    !matches!(plan, Ok(Plan::PassThrough { .. }))
 }
 
 /// The file that is not trusted and has a table too many which is about this program, if there is one.

@@ -19,7 +19,7 @@ pub(super) fn hint(job: &Job<'_>, outcome: Outcome) -> Option<String> {
     }
     let name = job.order.program.file_name()?;
     let cwd = &job.context.invocation.cwd;
-    let command = Command { name, args: &job.order.args, cwd, env: &env, stdout: stdout.as_ref() };
+    let command = Command { name, args: &job.order.args, cwd, env: &env, stdout: stdout.as_ref(), stdin: None };
     rules::hint(&command, status, line_ends(job))
 }
 

@@ -8,6 +8,7 @@ mod base;
 mod book;
 mod bypass;
 mod consumers;
+mod drawn;
 mod duty;
 mod ending;
 mod entry;
@@ -60,6 +61,7 @@ pub use arbiter::{arbiter, real, variables};
 pub use book::{asking, book_here, classified, names_here, rotations_here, tables_here, zones};
 pub use bypass::{Bypasses, bypasses, is_bypass, record_hook as record_bypass, spooled as spooled_bypasses};
 pub use consumers::{Left, left as consumers_left};
+pub use drawn::{Undrawn, drawn};
 pub use entry::{Context, env_of, open_store, open_untold, outside, owner, retry_witness, session, within};
 pub use files::{Before, bad_file, path_of, plaintext_of};
 pub use forced::answers as force_answers;
@@ -95,7 +97,7 @@ use crate::naming::{Local, Namer, NamingError};
 use crate::plan::{self, Plan};
 use crate::program;
 use crate::report::{self, Voice};
-use crate::rules::{Book, Classification, Command};
+use crate::rules::{Book, Command, Stdin};
 use crate::supervise::{self, Entry, Order};
 use crate::terms::{CHAIN, ResourceName};
 
@@ -138,7 +140,8 @@ fn go(
     let env = env_of(context);
     // Only commands that write ciphertext to standard output care where it leads; the look costs a few microseconds.
     let stdout = context.invocation.stdout();
-    let command = Command { name: &program.name, args, cwd, env: &env, stdout: stdout.as_ref() };
+    let stdin = context.invocation.stdin();
+    let command = Command { name: &program.name, args, cwd, env: &env, stdout: stdout.as_ref(), stdin: stdin.as_ref() };
     let (class, book) = match classified(context, &command, resources) {
         Ok(classified) => classified,
         Err(exit) => return exit,
@@ -155,20 +158,11 @@ fn go(
             blocked: context.invocation.mask.bits(),
         },
     };
-    let resources = match names(context, &class, resources) {
-        Ok(names) => names,
-        Err((what, next)) => {
-            return match bypass::asked(context) {
-                Some(reason) => bypass::unnamed(context, &reason, what, &order),
-                None => refuse_use(context, what, next),
-            };
-        }
-    };
     let known = class.known;
     let decrypted = class.decrypted.clone();
     let said = said_scope(context);
     let mut namer = Namer::new(Local::Make, &env).heeding(&said);
-    match plan::draw(class, &resources, &context.invocation.cwd, &world(context, &book, &env), &mut namer) {
+    match drawn(context, class, resources, &world(context, &book, &env), &mut namer) {
         Ok(Plan::PassThrough { reason, notes }) => {
             // Whoever called a shim has not asked for a lease.
             if !known && context.shim.is_none() && context.voice >= Voice::Ready {
@@ -198,10 +192,9 @@ fn go(
         }
         Err(error) => {
             if let Some(reason) = bypass::asked(context) {
-                return bypass::unnamed(context, &reason, &error.to_string(), &order);
+                return bypass::unnamed(context, &reason, &error.what(), &order);
             }
-            context.account.because(&error.to_string());
-            refuse_unnamed(&error)
+            error.refuse(context)
         }
     }
 }
@@ -240,50 +233,14 @@ pub fn refuse_unnamed(error: &NamingError) -> Exit {
     Exit::Code(if matches!(error, NamingError::Value) { exit::USAGE } else { exit::CONFIG })
 }
 
-/// What is named by hand for this line: as typed, and where something is held anyway, the secrets of the environment. An
-/// exported LOCKED_SECRET must not lock every read, nor every program that no rule knows.
-///
-/// # Errors
-/// A rule asks for the name of a secret, and nobody says it; or the environment says what is none. It has been said.
-pub fn named(context: &Context, class: &Classification, typed: &[ResourceName]) -> Result<Vec<ResourceName>, Exit> {
-    names(context, class, typed).map_err(|(what, next)| refuse_use(context, what, next))
-}
-
-/// The same; an error is what is wrong and what to do next.
-fn names(
-    context: &Context,
-    class: &Classification,
-    typed: &[ResourceName],
-) -> Result<Vec<ResourceName>, (&'static str, &'static str)> {
-    let mut named = typed.to_vec();
-    let locks = !class.writes.is_empty() || !class.claims.is_empty() || !class.zones.is_empty();
-    let holds = class.asks || !typed.is_empty() || locks;
-    if let Some(secret) = context.invocation.var("LOCKED_SECRET").filter(|_| holds) {
-        let bytes = secret.as_encoded_bytes();
-        if bytes.is_empty() || bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
-            let what = "LOCKED_SECRET has what is no name of a secret: it is the name alone, without the value";
-            return Err((what, "export LOCKED_SECRET=DATABASE_URL"));
-        }
-        named.push(ResourceName::of("rotation", bytes));
-    }
-    if class.asks && !named.iter().any(|name| name.kind() == "rotation") {
-        let what = "this changes a secret, and the line does not say which; name it as your people call it";
-        return Err((what, "put `--secret NAME` before the program"));
-    }
-    Ok(named)
-}
-
-fn refuse_use(context: &Context, what: &str, next: &str) -> Exit {
-    context.account.because(what);
-    report::say(&report::misuse(what, next).to_string());
-    Exit::Code(exit::USAGE)
-}
-
 /// What the plan may ask of the world.
 pub fn world<'a>(context: &'a Context, book: &'a Book, env: &'a dyn Fn(&str) -> Option<OsString>) -> plan::World<'a> {
     // Only zones about SQL care where standard input comes from; the look costs a few microseconds.
     let asks = book.zones().iter().any(|zone| !zone.sql.is_empty());
-    let stdin = if asks { context.invocation.stdin() } else { None };
+    let stdin = match context.invocation.stdin().filter(|_| asks) {
+        Some(Stdin::File(path)) => Some(path),
+        Some(Stdin::Pipe) | None => None,
+    };
     plan::World {
         env,
         is_python: Box::new(stack::is_python(context)),

@@ -179,12 +179,17 @@ pub struct Surroundings {
     pub unset: BTreeSet<Vec<u8>>,
     /// `$0`, `$1`, …, if they are known.
     pub parameters: Option<Vec<Vec<u8>>>,
-    /// A byte that stands in parameters for what is not known of them.
+    /// A byte that stands in parameters, and in the script itself, for what is not known of them.
     pub unknown: Option<u8>,
 }
 
 impl Surroundings {
-    /// A parameter as far as it is known.
+    /// Whether nothing stands in a text for what is not known.
+    pub(super) fn knows(&self, text: &[u8]) -> bool {
+        self.unknown.is_none_or(|unknown| !text.contains(&unknown))
+    }
+
+    /// A text as far as it is known: a parameter, or what somebody has put a word into.
     pub(super) fn word(&self, text: &[u8]) -> Word {
         let mut word = Word::default();
         for (at, known) in text.split(|byte| Some(*byte) == self.unknown).enumerate() {

@@ -28,7 +28,8 @@ fn print(what: &str, lines: impl Iterator<Item = Vec<OsString>>) {
     print!("{what}");
     for line in lines {
         let name = Path::new(&line[0]).file_name().unwrap_or_default();
-        let command = Command { name, args: &line[1..], cwd: Path::new("/w"), env: &|_| None, stdout: None };
+        let command =
+            Command { name, args: &line[1..], cwd: Path::new("/w"), env: &|_| None, stdout: None, stdin: None };
         let book = Book::new();
         let began = Instant::now();
         let _class = std::hint::black_box(classify(&command, &book));

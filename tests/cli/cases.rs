@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Output, Stdio};
 
 use serde_json::Value;
 
@@ -25,10 +26,25 @@ fn repository(world: &World, number: usize, case: &Case) -> std::path::PathBuf {
 fn explained(world: &World, root: &Path, case: &Case) -> Value {
     let mut command = world.locked();
     command.current_dir(root.join(&case.cwd)).envs(&case.env).args(["explain", "--json", "--"]).args(&case.argv);
-    let output = command.output().expect("locked runs");
+    match case.stdin.as_deref() {
+        None => {}
+        Some("|") => drop(command.stdin(Stdio::piped())),
+        Some(file) => drop(command.stdin(fs::File::open(root.join(file)).expect("standard input"))),
+    }
+    // Nothing is read from a pipe, so that one into which nobody writes holds nobody up.
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("locked runs");
+    let output = waited_for(child);
     assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", case.name);
     serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// What it says, while its standard input stays open.
+fn waited_for(mut child: Child) -> Output {
+    let open = child.stdin.take();
+    let output = child.wait_with_output().expect("locked ends");
+    drop(open);
+    output
 }
 
 #[test]

@@ -111,6 +111,7 @@ impl Yard {
             cwd: &work,
             env: &|name| env.get(name).cloned(),
             stdout: stdout.as_ref(),
+            stdin: None,
         };
         let predicted = classify(&command, &Book::new());
         let resolved = predicted.writes.iter().map(|write| on_disk(&write.path)).collect();

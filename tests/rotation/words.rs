@@ -111,3 +111,27 @@ fn what_was_typed_wrong_is_repeated_letter_by_letter() {
         assert!(!said.contains('\u{202e}') && !said.contains("\nREFUSED: c"), "{words:?}: {said}");
     }
 }
+
+/// What the shell opens counts once it is known what it is: a read is one wherever its complaints go, with the store down and
+/// with a variable that is exported empty.
+#[test]
+fn what_is_written_to_nobody_s_file_waits_for_no_secret() {
+    let stage = Stage::new();
+    for script in ["ls 2>/dev/null", "ls >/dev/null 2>&1", "ls > list.txt"] {
+        for secret in ["API_KEY", ""] {
+            for words in [&["run"][..], &[]] {
+                let mut command = stage.locked(1);
+                command.args(["-q"]).args(words).args(["sh", "-c", script]);
+                ends(command.env("LOCKED_SECRET", secret).env("LOCKED_STORE", "postgres://127.0.0.1:9/none"), 0);
+            }
+        }
+        let explained =
+            stage.locked(1).args(["explain", "--", "sh", "-c", script]).env("LOCKED_SECRET", "API_KEY").output();
+        let said = text(&explained.expect("locked runs").stdout);
+        assert!(said.starts_with("decision: pass\n"), "{script}: {said}");
+    }
+    // What is held anyway takes the secret along.
+    let script = "docker compose -p shop ps; false && docker compose -p shop up -d; echo \"$LOCKED_RESOURCES\"";
+    let output = stage.locked(1).args(["sh", "-c", script]).env("LOCKED_SECRET", "API_KEY").output().expect("it runs");
+    assert!(text(&output.stdout).ends_with("container:shop rotation:API_KEY\n"), "{}", text(&output.stdout));
+}

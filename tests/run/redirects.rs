@@ -166,3 +166,26 @@ fn a_redirection_is_looked_at_against_this_checkout_and_not_against_another() {
     silent(stage.locked(2).args(["restore", FILE]).current_dir(&other));
     assert!(fs::read(other.join(FILE)).expect("file") == head, "HEAD of this worktree");
 }
+
+/// What a shell has opened as standard input says what it will run, also where the file has no name any more (a here-document
+/// of some shells). From a pipe nothing is taken: one line says so, and the program gets all of it.
+#[test]
+fn a_script_on_descriptor_0_is_heard_before_it_runs() {
+    let stage = Stage::new();
+    let script = "false && docker compose -p shop up -d\necho \"${LOCKED_RESOURCES-none}\"\n";
+    let file = stage.world.work().join("deploy.sh");
+    fs::write(&file, script).expect("script");
+    let open = || Stdio::from(fs::File::open(&file).expect("script"));
+    assert_eq!(silent(stage.locked(1).args(["sh"]).stdin(open())), "container:shop\n");
+    let kept = open();
+    let again = open();
+    fs::remove_file(&file).expect("gone");
+    assert_eq!(silent(stage.locked(1).args(["sh"]).stdin(kept)), "container:shop\n");
+    let held = stage.hold(2, &["-r", "container:shop"]);
+    let said = says(stage.locked(1).args(["-n", "sh"]).stdin(again), 75);
+    assert!(said.starts_with("BLOCKED: container:shop is held by "), "{said}");
+    held.let_go();
+    let output = ends(&mut shell(&stage, 1, "printf 'echo \"${LOCKED_RESOURCES-none}\"' | locked sh"), 0);
+    assert_eq!(text(&output.stdout), "none\n");
+    assert!(text(&output.stderr).contains("a part of the script could not be read"), "{}", text(&output.stderr));
+}

@@ -35,7 +35,7 @@ fn a_read_is_told_without_reading_the_rules_as_they_are_written() {
     for words in READS {
         let args: Vec<OsString> = words[1..].iter().map(OsString::from).collect();
         let cwd = std::path::Path::new("/");
-        let command = Command { name: words[0].as_ref(), args: &args, cwd, env: &nothing, stdout: None };
+        let command = Command { name: words[0].as_ref(), args: &args, cwd, env: &nothing, stdout: None, stdin: None };
         let (class, bytes) = allocated_by(|| classify(&command, &Book::new()));
         assert!(class.writes.is_empty() && class.claims.is_empty(), "{words:?}");
         assert!(bytes < MOST, "{words:?}: {bytes} bytes");

@@ -32,7 +32,7 @@ pub(super) fn judge(context: &Context, options: &RunOptions, line: &str) -> Resu
     let args = [OsString::from("-c"), OsString::from(line)];
     let env = env_of(context);
     let name = OsStr::new("bash");
-    let command = Command { name, args: &args, cwd: &context.invocation.cwd, env: &env, stdout: None };
+    let command = Command { name, args: &args, cwd: &context.invocation.cwd, env: &env, stdout: None, stdin: None };
     let (_, book) = files::classified(context, &command);
     let parts = rules::apart(&command, &book);
     // The first is the agent's own shell.

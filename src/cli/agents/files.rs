@@ -102,7 +102,7 @@ fn written<'a>(
     env: &'a dyn Fn(&str) -> Option<OsString>,
 ) -> Command<'a> {
     let name = if *brings == Brings::Nothing { "rm" } else { "tee" };
-    Command { name: OsStr::new(name), args, cwd: &context.invocation.cwd, env, stdout: None }
+    Command { name: OsStr::new(name), args, cwd: &context.invocation.cwd, env, stdout: None, stdin: None }
 }
 
 fn judged(context: &Context, options: &RunOptions, tool: &str, path: &Path, touch: &Touch) -> Result<Judgement, Exit> {

@@ -72,7 +72,8 @@ pub(super) fn behind_locked(context: &Context, part: &Part, book: &Book) -> Vec<
     let Front::Program(at) = find(args) else { return Vec::new() };
     let Some((program, args)) = args[at..].split_first() else { return Vec::new() };
     let env = env_of(context);
-    let command = Command { name: name_of(program), args, cwd: &part.cwd, env: &env, stdout: part.stdout.as_ref() };
+    let stdout = part.stdout.as_ref();
+    let command = Command { name: name_of(program), args, cwd: &part.cwd, env: &env, stdout, stdin: None };
     rules::apart(&command, book)
 }
 

@@ -56,7 +56,8 @@ pub struct Launcher {
     /// The same without any option (`chroot DIR`).
     #[serde(default)]
     pub shell_alone: bool,
-    /// Options whose value is a host, or several parted by commas, instead of the first operand (`pdsh -w`).
+    /// Options whose value is a host, or several parted by commas or blanks, instead of the first operand (`pdsh -w`); `-h|--hosts` names
+    /// a file with them.
     #[serde(default)]
     pub hosts: Several,
     /// Options whose value is the directory where it runs.

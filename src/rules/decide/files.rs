@@ -11,7 +11,7 @@ use crate::rules::archive;
 use crate::rules::book::Book;
 use crate::rules::find::may_be_shared;
 use crate::rules::grammar::Line;
-use crate::rules::step::{LONGEST_PATH, Redirected, Step, UNKNOWN, is_known};
+use crate::rules::step::{LONGEST_PATH, Redirected, Step, UNKNOWN, is_known, name_of};
 use crate::rules::wanted::Filling;
 use crate::rules::{Asked, Change, Command, Leaves, Stdout, Tree, Via, Write, sops};
 use crate::shell;
@@ -27,6 +27,7 @@ pub(super) fn of_sops(step: &Step<'_>, command: &Command<'_>, wants: &mut Wants)
         cwd: &step.cwd,
         env: &env,
         stdout: if step.in_script { to.as_ref() } else { command.stdout },
+        stdin: None,
     };
     let class = sops::classify(&own);
     wants.known = true;
@@ -143,6 +144,10 @@ pub(super) fn of_files(step: &Step<'_>, line: &Line<'_>, book: &Book, command: &
     // Of what run time finds, names that are open may be any.
     wants.unnamed |= step.found && wants.touched.iter().any(|path| may_be_shared(path) && !is_named(path, step));
     if step.host.is_some() {
+        // A copy to a host under a name that is open may be a `.env` there (`scp "$f" host:/opt/app/`).
+        let is_open = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes() == [UNKNOWN]);
+        let is_copy = step.name() == "cp" && name_of(&step.called) != "cp" && step.sent.is_empty();
+        wants.unnamed |= is_copy && wants.touched.iter().any(is_open);
         return;
     }
     // Nearly every script writes to some `$FILE`; of those that are called so it is said.

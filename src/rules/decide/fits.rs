@@ -122,8 +122,14 @@ pub(super) fn fits(
 /// What stands in the files that come in by standard input, and in those that say what the command does.
 fn handed(rule: &Rule, step: &Step<'_>, line: &Line<'_>, (book, command): Around<'_>) -> Vec<Vec<u8>> {
     let filling = Filling { step, line, caught: &[], env: command.env };
-    let named = rule.uses.iter().flat_map(|uses| filling.words(uses)).map(|word| step.path(&word));
+    let named: Vec<_> = rule.uses.iter().flat_map(|uses| filling.words(uses)).collect();
     let (mut texts, mut files) = (Vec::new(), step.input_from.clone());
+    if named.iter().any(|word| word.as_encoded_bytes() == [UNKNOWN]) {
+        // `--input <(cat FILE)`.
+        texts.extend(step.within.text.as_deref().map(<[u8]>::to_vec));
+        files.extend(step.within.files.iter().cloned());
+    }
+    let named = named.iter().map(|word| step.path(word));
     let here = step.host.is_none() && !step.inside;
     for file in named {
         match step.made.iter().find(|(made, _)| *made == file) {

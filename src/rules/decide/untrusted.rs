@@ -43,11 +43,14 @@ impl<'a, 's> Untrusted<'a, 's> {
     pub(super) fn of(step: &'a Step<'s>, line: &Line<'_>, book: &Book, wants: &Wants) -> Self {
         let idle = !book.hears_strangers();
         let rules = || book.rules(step.name(), step.host.is_some() && !step.inside);
+        // What the shell opens for it is not its own doing.
+        let opened = |path: &std::path::PathBuf| step.redirected.iter().any(|file| step.path(&file.path) == *path);
+        let touches = || wants.touched.iter().any(|path| !opened(path) && !reads::is_device(path));
         Self {
             step,
             idle,
             starts: !idle && book.only_starts(step.name()),
-            reads: !idle && (wants.reads || reads::only_reads(step, line, book)),
+            reads: !idle && (wants.reads || reads::only_reads(step, line, book, touches())),
             known: !idle && rules().any(|rule| reads::is_known_to(rule, step)),
             gaps: Vec::new(),
             decided: false,

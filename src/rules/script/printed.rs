@@ -181,7 +181,8 @@ impl Reader<'_, '_> {
             Said::Files(files) => {
                 let mut all = Printed::default();
                 for file in files {
-                    all.add(&if file == "-" { self.input(simple) } else { self.files(simple, [file]) });
+                    let is_input = file == "-" || file == STDIN;
+                    all.add(&if is_input { self.input(simple) } else { self.files(simple, [file]) });
                 }
                 let streams = simple.words.iter().flat_map(|word| word.parts());
                 for part in streams {

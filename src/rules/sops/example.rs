@@ -38,6 +38,7 @@ impl Example {
             cwd: Path::new("/w"),
             env: &env,
             stdout: self.stdout.as_ref(),
+            stdin: None,
         })
     }
 }

@@ -1,126 +1,116 @@
-//! `parallel COMMAND ::: WORDS`: GNU parallel runs the command, as a line for a shell, for each of the words (parallel(1)).
+//! `parallel COMMAND ::: WORDS`: GNU parallel runs the command, as a line for a shell of its own, for each of the words
+//! (parallel(1)).
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
+mod given;
 
+use std::ffi::{OsStr, OsString};
+
+use self::given::{given, is_source};
+
+use super::filled::{self, Given, quoted};
 use super::{Inner, Text};
 use crate::rules::book::Book;
-use crate::rules::step::{Step, UNKNOWN};
+use crate::rules::grammar::Line;
+use crate::rules::step::{Step, nowhere};
 use crate::rules::words::Words;
-use crate::rules::xargs::text;
-use crate::terms::shell_quote;
 
-/// What is beyond so many words is one that only run time knows.
-const MOST: usize = 64;
+/// Where the lines would come to more bytes (256 KiB), their words are such that only run time knows.
+const MOST_BYTES: usize = 256 * 1024;
 
-/// The script: the line once for each of the words, wherever they come from (`:::`, `::::` and `-a` with files, standard
+/// The lines: the command once for each of the words, wherever they come from (`:::`, `::::` and `-a` with files, standard
 /// input). Those that nobody can look at run time knows.
-pub(super) fn each<'a>(words: &Words<'a>, around: Step<'a>, book: &Book) -> Inner<'a> {
+pub(super) fn each<'a>(words: &Words<'a>, line: &Line<'_>, around: Step<'a>, book: &Book) -> Inner<'a> {
     let begin = words.iter().position(is_source).unwrap_or(words.len());
     let (command, rest) = words.split_at(begin);
+    let is_alone = line.is_on("--nonall") || line.is_on("--pipe|--spreadstdin");
     if command.is_empty() && rest.is_empty() {
         // What comes in are lines of their own.
         let args = Words::default();
         return super::launched::read(Step { name: "sh".into(), called: "sh".into(), args, ..around });
     }
-    let given = given(rest, &around, book);
-    let is_told = given.iter().all(Option::is_some);
-    let is_all = is_told && given.len() <= MOST;
-    let known = given.into_iter().flatten();
     if command.is_empty() {
-        // Each word is a line of its own.
-        let text = known.collect::<Vec<_>>().join(&b'\n').into();
-        let around = Step { input_from: Vec::new(), input_hidden: !is_told, ..around };
-        return Inner::Script(Text::Read(text), Words::default(), Box::new(around));
+        return lines_of_their_own(rest, around, book);
     }
-    let mut fillings: Vec<Vec<u8>> = known.take(MOST).map(|word| shell_quote(&word).into_bytes()).collect();
-    // A variable that nobody sets.
-    fillings.extend((!is_all || fillings.is_empty()).then(|| vec![UNKNOWN]));
-    let lines: Vec<Vec<u8>> = fillings.iter().map(|filling| line(command, filling)).collect();
-    Inner::Script(Text::Made(lines.join(&b'\n')), Words::default(), Box::new(around))
+    let given = if is_alone { vec![Vec::new()] } else { given(rest, line, &around, book) };
+    let word = |word: &OsString| {
+        if line.is_on("-q|--quote") { quoted(word.as_encoded_bytes()) } else { bytes(word) }
+    };
+    let text = command.iter().map(word).collect::<Vec<_>>().join(&b' ');
+    let given = if given.len() * text.len() > MOST_BYTES { vec![vec![None]] } else { given };
+    let own = Step { redirected: Vec::new(), ..around.clone() };
+    let own = if is_alone { own } else { Step { input: None, input_from: Vec::new(), input_hidden: false, ..own } };
+    let jobs = given.iter().flat_map(|words| {
+        let script = os(&filled::line(&text, words));
+        let there = line.value("--workdir|--wd").map(|directory| filled_directory(directory, words));
+        let own = Step { cwd: there.map_or_else(|| own.cwd.clone(), |there| own.path(&there)), ..own.clone() };
+        on_hosts(script, line, &own, book)
+    });
+    Inner::Commands(jobs.collect())
 }
 
-/// What the line is run for; none where only run time knows.
-fn given(sources: &[OsString], around: &Step<'_>, book: &Book) -> Vec<Option<Vec<u8>>> {
-    let lines = |step: &Step<'_>| match text(step, book) {
-        Some(text) => {
-            text.split(|&byte| byte == b'\n').filter(|it| !it.is_empty()).map(|it| Some(it.to_vec())).collect()
-        }
-        None => vec![None],
-    };
-    if sources.is_empty() {
-        return lines(around);
+/// Each word is a line, and each line a job.
+fn lines_of_their_own<'a>(rest: &[OsString], around: Step<'a>, book: &Book) -> Inner<'a> {
+    let given = given(rest, &Line::default(), &around, book);
+    let is_told = given.iter().flatten().all(Option::is_some);
+    if !is_told {
+        let known = given.into_iter().flatten().flatten().collect::<Vec<_>>().join(&b'\n').into();
+        let around = Step { input_from: Vec::new(), input_hidden: true, ..around };
+        return Inner::Script(Text::Read(known), Words::default(), Box::new(around));
     }
-    let (mut given, mut are_files) = (Vec::new(), false);
-    for word in sources {
-        if is_source(word) {
-            are_files = word.as_encoded_bytes().starts_with(b"::::");
-        } else if are_files && around.host.is_none() && !around.inside {
-            let input_from = vec![around.path(word)];
-            given.extend(lines(&Step { input: None, input_from, input_hidden: false, ..around.clone() }));
-        } else {
-            given.push(Some(bytes(word)).filter(|_| !are_files));
-        }
+    let own = Step { redirected: Vec::new(), input: None, input_from: Vec::new(), ..around };
+    Inner::Commands(given.into_iter().flatten().flatten().map(|line| job(os(&line), &own)).collect())
+}
+
+fn job<'a>(script: OsString, own: &Step<'a>) -> Step<'a> {
+    let args = [OsString::from("-c"), script].into_iter().collect();
+    Step { name: "sh".into(), called: "sh".into(), args, ..own.clone() }
+}
+
+/// A job where it runs: on these hosts (`-S a,b`, or as a file says it), of which `:` is this one. It may be any of them.
+fn on_hosts<'a>(script: OsString, line: &Line<'_>, own: &Step<'a>, book: &Book) -> Vec<Step<'a>> {
+    let mut hosts: Vec<OsString> = Vec::new();
+    for list in line.values("-S|--sshlogin") {
+        let logins = list.as_encoded_bytes().split(|byte| b", ".contains(byte)).filter(|it| !it.is_empty());
+        // `8/host` has eight processors.
+        hosts.extend(logins.map(|login| os(login.rsplit(|&byte| byte == b'/').next().unwrap_or_default())));
     }
-    given
+    for file in line.values("--slf|--sshloginfile") {
+        hosts.extend(super::hosts::in_file(file, own, book));
+    }
+    if hosts.is_empty() {
+        return vec![job(script, own)];
+    }
+    let there = hosts.into_iter().map(|host| {
+        if host == ":" {
+            return job(script.clone(), own);
+        }
+        Step {
+            name: "ssh".into(),
+            called: "ssh".into(),
+            args: [host, script.clone()].into_iter().collect(),
+            ..own.clone()
+        }
+    });
+    there.collect()
+}
+
+/// Where the jobs run: three dots are a directory of parallel's own.
+fn filled_directory(directory: &OsStr, words: &[Given]) -> OsString {
+    let bytes = directory.as_encoded_bytes();
+    let is_plain = |word: &Given| word.as_ref().is_some_and(|word| quoted(word) == *word);
+    let has_gap = bytes.contains(&b'{');
+    if directory == "..." || (has_gap && !words.iter().all(is_plain)) {
+        return nowhere().into_os_string();
+    }
+    if has_gap { os(&filled::line(bytes, words)) } else { directory.to_owned() }
 }
 
 fn bytes(word: &OsString) -> Vec<u8> {
     word.as_encoded_bytes().to_vec()
 }
 
-fn is_source(word: &OsString) -> bool {
-    [":::", "::::", ":::+", "::::+"].iter().any(|source| word == source)
-}
-
-/// The command with this in the place of `{}`, `{1}`, `{.}`…, or at its end.
-fn line(command: &[OsString], filling: &[u8]) -> Vec<u8> {
-    let text = command.iter().map(bytes).collect::<Vec<_>>().join(&b' ');
-    let mut line = Vec::with_capacity(text.len() + filling.len() + 1);
-    let (mut filled, mut at) = (false, 0);
-    while at < text.len() {
-        let length = gap(&text[at..]);
-        match length {
-            Some(length) => {
-                line.extend_from_slice(filling);
-                filled = true;
-                at += length;
-            }
-            None => {
-                line.push(text[at]);
-                at += 1;
-            }
-        }
-    }
-    if !filled {
-        line.push(b' ');
-        line.extend_from_slice(filling);
-    }
-    line
-}
-
-/// How long the gap is that begins here: braces with nothing in them but signs and numbers.
-fn gap(text: &[u8]) -> Option<usize> {
-    let rest = text.strip_prefix(b"{")?;
-    let end = rest.iter().take(8).position(|&byte| byte == b'}')?;
-    rest[..end].iter().all(|byte| b"./#%0123456789+".contains(byte)).then_some(end + 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_goes_where_the_gap_is_or_to_the_end() {
-        let table: [(&[&str], &str); 4] = [
-            (&["sops", "-r", "{}"], "sops -r F"),
-            (&["sops", "edit"], "sops edit F"),
-            (&["cp {1} {.}.bak"], "cp F F.bak"),
-            (&["awk '{print}'"], "awk '{print}' F"),
-        ];
-        for (command, expected) in table {
-            let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-            assert_eq!(String::from_utf8_lossy(&line(&command, b"F")), expected);
-        }
-    }
+/// Text, or it is shown as text.
+fn os(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::launched::command;
 use super::shells::is_fed;
-use super::{Inner, Text, sftp};
+use super::{Inner, Text, hosts, sftp};
 use crate::rules::book::{Book, Launcher};
 use crate::rules::grammar::{self, Line};
 use crate::rules::host;
@@ -49,8 +49,8 @@ pub(in crate::rules) fn there<'a>(around: Step<'a>, host: &str) -> Step<'a> {
 
 /// `ssh [OPTIONS] HOST COMMAND…`: the words are joined by spaces and read by the shell over there.
 pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>, book: &Book) -> Inner<'a> {
-    if let Some(hosts) = launcher.hosts.iter().find_map(|names| line.value(names)) {
-        return on_each(hosts, line, around);
+    if launcher.hosts.iter().next().is_some() {
+        return on_each(&hosts::named(launcher, line, &around, book), line, &around);
     }
     let Some((destination, words)) = line.operands.split_first() else { return Inner::Nothing };
     let Some(host) = host::of_destination(destination.as_encoded_bytes()) else { return Inner::Nothing };
@@ -75,10 +75,12 @@ pub(super) fn on_host<'a>(launcher: &Launcher, line: &Line<'_>, around: Step<'a>
 }
 
 /// The same on several hosts.
-fn on_each<'a>(hosts: &OsStr, line: &Line<'_>, around: Step<'a>) -> Inner<'a> {
-    let hosts = hosts.to_string_lossy().into_owned();
-    let steps = hosts.split(',').filter(|host| !host.is_empty()).map(|host| {
-        let words = [OsString::from(host)].into_iter().chain(line.operands.iter().map(|&word| word.to_owned()));
+fn on_each<'a>(hosts: &[OsString], line: &Line<'_>, around: &Step<'a>) -> Inner<'a> {
+    if line.operands.is_empty() {
+        return Inner::Nothing;
+    }
+    let steps = hosts.iter().map(|host| {
+        let words = std::iter::once(host.clone()).chain(line.operands.iter().map(|&word| word.to_owned()));
         Step { name: "ssh".into(), called: "ssh".into(), args: words.collect(), ..around.clone() }
     });
     Inner::Commands(steps.collect())

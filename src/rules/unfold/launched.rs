@@ -113,7 +113,7 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         return Inner::Commands(by_xargs(&words, line, &around, book));
     }
     if launcher.each {
-        return each(&words, told(line, &around), book);
+        return each(&words, line, told(line, &around), book);
     }
     if launcher.joined {
         let script = words.iter().map(|word| word.as_encoded_bytes()).collect::<Vec<_>>().join(&b' ');
@@ -123,6 +123,13 @@ fn started<'a>(launcher: &Launcher, line: &Line<'_>, args: &Words<'a>, step: &St
         return in_doubt(words, around, launcher, book);
     }
     command(words, around, launcher)
+}
+
+/// Whether only run time knows what it sets for the program (`env $(xargs <.env) docker compose up`).
+pub(super) fn hides_assignments(step: &Step<'_>) -> bool {
+    let is_set = |word: &OsString| word.as_encoded_bytes() == [UNKNOWN];
+    let mut before = step.args.iter().take_while(|word| is_set(word) || assignment(word).is_some());
+    step.name() == "env" && before.any(is_set)
 }
 
 /// What is left of the environment: sudo makes a new one and takes few variables over (sudo(8), sudoers(5) `env_reset`, which

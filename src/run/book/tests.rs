@@ -56,7 +56,14 @@ fn the_printed_rules_mean_as_settings_what_they_mean_built_in() {
         let words: Vec<OsString> = words.collect();
         let name = Path::new(&words[0]).file_name().unwrap_or(OsStr::new(""));
         let env = |name: &str| case["env"][name].as_str().map(OsString::from);
-        let command = Command { name, args: &words[1..], cwd: Path::new("/srv/repository"), env: &env, stdout: None };
+        let command = Command {
+            name,
+            args: &words[1..],
+            cwd: Path::new("/srv/repository"),
+            env: &env,
+            stdout: None,
+            stdin: None,
+        };
         let [built_in, printed] = [&built_in, &printed].map(|book| wanted(&classify(&command, book)));
         if built_in != printed {
             wrong.push(format!("{words:?}\n  built in {built_in:?}\n  printed  {printed:?}"));

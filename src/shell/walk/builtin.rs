@@ -4,7 +4,7 @@
 use super::Walker;
 use super::declare::{declare, sets, unset};
 use super::state::{Flow, State};
-use crate::shell::script::{Directory, Input};
+use crate::shell::script::Input;
 use crate::shell::syntax::is_name;
 use crate::shell::syntax::tree::{Piece, Raw};
 use crate::shell::word::{Part, Word};
@@ -92,8 +92,7 @@ impl Walker<'_> {
             return Flow::both(state);
         };
         match name {
-            b"cd" | b"chdir" | b"pushd" => return self.moves(name, arguments, state),
-            b"popd" => state.move_to(Directory::Unknown),
+            b"cd" | b"chdir" | b"pushd" | b"popd" => return self.moves(name, arguments, state),
             b"exit" | b"return" | b"break" | b"continue" | b"logout" | b"bye" => {
                 if name == b"return" {
                     self.returns(arguments, &state);
@@ -137,27 +136,33 @@ impl Walker<'_> {
         Flow::both(state)
     }
 
-    fn moves(&mut self, name: &[u8], arguments: &[Word], mut state: State) -> Flow {
-        let mut failure = state.clone();
-        failure.improbable = true;
-        let directory = match arguments {
-            // Exchanges or turns the stack.
-            [] if name == b"pushd" => Directory::Unknown,
-            arguments => self.changed(arguments, &state),
-        };
-        state.move_to(directory);
-        Flow { success: state, failure }
-    }
-
     /// `eval`: its words are a script that runs here.
     fn evaluate(&mut self, arguments: &[Word], mut state: State) -> Flow {
         let Some((tree, complete)) = self.script_of(arguments) else {
+            if self.is_told_by_programs(arguments) {
+                return Flow::both(self.unread(state));
+            }
             state.forget_all();
             return Flow::both(state);
         };
         self.complete &= complete;
         self.learn_functions(&tree);
         self.list(&tree, state)
+    }
+
+    /// Whether programs say all of it (`eval "$(ssh-agent -s)"`): as of a file that cannot be looked at, settings are expected of
+    /// that, and no `cd`. What the shell itself and `cat` print stands in the script or in a file, and may be anything.
+    fn is_told_by_programs(&self, words: &[Word]) -> bool {
+        let says = |word: &Word| match word.parts() {
+            [Part::Output { commands, .. }] => {
+                let said = self.commands.get(commands.from..commands.to).unwrap_or_default();
+                let speaks = |name: &[u8]| !matches!(name, b"echo" | b"printf" | b"cat" | b"cd" | b"pushd" | b"popd");
+                let name = |simple: &crate::shell::Simple| simple.words.first()?.known().map(speaks);
+                !said.is_empty() && said.iter().all(|simple| !simple.is_call && name(simple) == Some(true))
+            }
+            _ => false,
+        };
+        !words.is_empty() && words.iter().all(says)
     }
 
     pub(super) fn script_of(&mut self, words: &[Word]) -> Option<(crate::shell::syntax::tree::List, bool)> {

@@ -20,7 +20,7 @@ pub(super) fn declare(command: &[u8], arguments: &[Word], state: &mut State) -> 
             (b"export" | b"readonly", _) if head.contains(&b'f') => return names,
             (b"export", _) if head.contains(&b'n') => exported = Some(Exported::No),
             // A reference to another variable: from now on nothing can be told by names.
-            (b"declare" | b"typeset" | b"local", _) if head.contains(&b'n') => state.forget_all(),
+            (b"declare" | b"typeset" | b"local", _) if head.contains(&b'n') => state.forget_variables(),
             (b"declare" | b"typeset", b'-') if head.contains(&b'f') || head.contains(&b'F') => return names,
             (_, b'-') if head.contains(&b'x') => exported = Some(Exported::Yes),
             (_, b'+') if head.contains(&b'x') => exported = Some(Exported::No),
@@ -39,7 +39,8 @@ fn declared(command: &[u8], argument: &Word, exported: Option<Exported>, state: 
         if end.is_some() || argument.known().is_some() {
             sets(argument, state);
         } else {
-            state.forget_all();
+            // Which variables these are only run time knows (`export $(xargs <.env)`); none of them moves anybody.
+            state.forget_variables();
         }
         return None;
     }
@@ -61,7 +62,7 @@ fn declared(command: &[u8], argument: &Word, exported: Option<Exported>, state: 
 
 /// A word that names a variable, perhaps behind an option or before `=` or `[`.
 pub(super) fn sets(argument: &Word, state: &mut State) {
-    let Some(text) = argument.known() else { return state.forget_all() };
+    let Some(text) = argument.known() else { return state.forget_variables() };
     let attached = if text.len() > 2 && text[0] == b'-' { &text[2..] } else { text };
     for word in attached.split(|byte| !in_name(*byte)).filter(|word| is_name(word)) {
         state.forget(word);

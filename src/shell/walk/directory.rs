@@ -35,6 +35,12 @@ impl Walker<'_> {
             [to] => to.clone(),
             _ => return Directory::Unknown,
         };
+        if to.known() == Some(b"-") {
+            return state.previous.clone().unwrap_or(Directory::Unknown);
+        }
+        if let Some(there) = self.asked_place(&to) {
+            return there;
+        }
         let searched = state.is_assigned(b"CDPATH") || self.surroundings.variables.contains_key(b"CDPATH".as_slice());
         if let Some(to) = from_start(&to) {
             return resolved(Word::default(), &to);
@@ -55,6 +61,23 @@ impl Walker<'_> {
             return Directory::Unknown;
         }
         resolved(from, &to)
+    }
+
+    /// Where `pwd` was asked for the directory (`D=$(pwd); …; cd "$D/x"`).
+    fn asked_place(&self, to: &Word) -> Option<Directory> {
+        let (commands, way) = match to.parts() {
+            [Part::Output { commands, .. }] => (commands, b"".as_slice()),
+            [Part::Output { commands, .. }, Part::Known(text)] => (commands, text.strip_prefix(b"/")?),
+            _ => return None,
+        };
+        let [asked] = self.commands.get(commands.from..commands.to)? else { return None };
+        let is_pwd = matches!(&*asked.words, [pwd] if pwd.known() == Some(b"pwd"));
+        let from = match &asked.directory {
+            Directory::Start => Word::default(),
+            Directory::Moved(from) => Word::clone(from),
+            Directory::Either(_) | Directory::Unknown => return None,
+        };
+        (is_pwd && !asked.is_call && asked.redirections.is_empty()).then(|| resolved(from, &Word::literal(way)))
     }
 }
 

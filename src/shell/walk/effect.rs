@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Walker;
 use super::lines::{Round, is_decided};
@@ -20,6 +21,8 @@ pub(super) struct Effects {
     pub(super) exports: BTreeSet<Vec<u8>>,
     pub(super) exports_all: bool,
     pub(super) directory: bool,
+    /// It moves, wherever it ends.
+    pub(super) went: bool,
     pub(super) parameters: bool,
     pub(super) input: bool,
     pub(super) variables: bool,
@@ -41,7 +44,11 @@ impl Effects {
             state.export_all(Exported::Unsure);
         }
         if self.directory {
-            state.move_to(Directory::Unknown);
+            state.lose_the_way();
+        }
+        if self.went {
+            state.previous = Some(Directory::Unknown);
+            state.stack = Arc::default();
         }
         if self.parameters {
             state.set_parameters(Parameters::Unknown);
@@ -56,6 +63,7 @@ impl Effects {
         self.exports.extend(other.exports);
         self.exports_all |= other.exports_all;
         self.directory |= other.directory;
+        self.went |= other.went;
         self.parameters |= other.parameters;
         self.input |= other.input;
         self.variables |= other.variables;
@@ -82,12 +90,16 @@ impl Walker<'_> {
     fn once(&mut self, lists: &[&List], state: &State, rounds: &[Round]) -> Effects {
         let none = [Round::new()];
         let rounds = if rounds.is_empty() { &none } else { rounds };
-        self.quietly(|walker, log| {
+        let mut comes_back = true;
+        let mut effects = self.quietly(|walker, log| {
             for round in rounds {
                 let state = state.logged(log).given(round);
-                lists.iter().for_each(|list| drop(walker.list(list, state.clone())));
+                lists.iter().for_each(|list| comes_back &= walker.comes_back(list, &state));
             }
-        })
+        });
+        effects.went |= effects.directory;
+        effects.directory &= !comes_back;
+        effects
     }
 
     /// Takes note of all functions that are defined anywhere in a tree.

@@ -66,7 +66,11 @@ impl Walker<'_> {
 
     pub(super) fn piece(&mut self, piece: &Piece, state: &mut State, into: &mut Fields) {
         match piece {
-            Piece::Text { text, .. } => into.push(Part::Known(text.clone())),
+            Piece::Text { text, .. } if self.surroundings.knows(text) => into.push(Part::Known(text.clone())),
+            Piece::Text { text, .. } => {
+                // Somebody has put a word into this text that only run time knows (`find -exec sh -c 'cd {}'`).
+                into.value(&self.surroundings.word(text), false);
+            }
             Piece::Special(byte) => into.push(Part::Known(vec![*byte])),
             Piece::Pattern(inner) | Piece::Braces(inner) => {
                 let word = self.single(inner, state);

@@ -14,12 +14,17 @@ impl State {
         if self.reachable != other.reachable {
             return if self.reachable { self } else { other };
         }
-        // Only of the directory it is presumed that a `cd` worked.
-        let directory = match (self.improbable, other.improbable) {
-            (true, false) => other.directory,
-            (false, true) => self.directory,
-            _ if self.directory == other.directory => self.directory,
-            _ => one_of(&[self.directory, other.directory]),
+        // Only of the directory, and the way back, it is presumed that a `cd` worked.
+        let (directory, previous, stack) = match (self.improbable, other.improbable) {
+            (true, false) => (other.directory, other.previous, other.stack),
+            (false, true) => (self.directory, self.previous, self.stack),
+            _ => {
+                let previous = if self.previous == other.previous { self.previous } else { Some(Directory::Unknown) };
+                let stack = if self.stack == other.stack { self.stack } else { Arc::default() };
+                let same = self.directory == other.directory;
+                let directory = if same { self.directory } else { one_of(&[self.directory, other.directory]) };
+                (directory, previous, stack)
+            }
         };
         Self {
             variables: common(self.variables, &other.variables),
@@ -31,6 +36,8 @@ impl State {
                 false => Arc::new(self.defined.intersection(&other.defined).cloned().collect()),
             },
             directory,
+            previous,
+            stack,
             input: if self.input == other.input { self.input } else { Input::Unknown },
             reachable: self.reachable,
             improbable: self.improbable && other.improbable,

@@ -15,7 +15,7 @@ use crate::shell::word::{Part, Word};
 const MOST: usize = 512;
 
 /// After these, what a round was given decides what the round changes.
-const DECIDED: [&[u8]; 3] = [b"eval", b".", b"source"];
+const DECIDED: [&[u8]; 6] = [b"eval", b".", b"source", b"cd", b"chdir", b"pushd"];
 
 /// Shells, which run a word that they are given behind `-c`.
 const SHELLS: [&[u8]; 5] = [b"sh", b"bash", b"zsh", b"dash", b"ksh"];

@@ -17,6 +17,7 @@ mod fields;
 mod function;
 mod join;
 mod lines;
+mod moves;
 mod parameter;
 mod redirect;
 mod set;

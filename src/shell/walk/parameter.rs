@@ -161,7 +161,10 @@ impl Walker<'_> {
         let value = match name {
             [] | [b'#' | b'?' | b'$' | b'!' | b'-'] | b"@" | b"*" => Word::unknown(),
             [digit, ..] if digit.is_ascii_digit() => self.positional(name, state),
-            b"PWD" if !state.is_assigned(b"PWD") => self.working_directory(state),
+            b"PWD" if !state.is_assigned(b"PWD") => self.path_of(&state.directory),
+            b"OLDPWD" if !state.is_assigned(b"OLDPWD") => {
+                state.previous.as_ref().map_or_else(Word::unknown, |before| self.path_of(before))
+            }
             _ => match state.variable(name) {
                 Standing::Assigned(value) => Word::clone(&value),
                 Standing::List(words) => {
@@ -177,9 +180,9 @@ impl Walker<'_> {
     }
 
     /// `$PWD`: where the script was started, and the way from there.
-    fn working_directory(&self, state: &State) -> Word {
+    fn path_of(&self, directory: &Directory) -> Word {
         let start = || Word { parts: vec![self.surroundings.variable(b"PWD")] }.tidy();
-        match &state.directory {
+        match directory {
             Directory::Start => start(),
             Directory::Unknown | Directory::Either(_) => Word::unknown(),
             Directory::Moved(to) if to.head().starts_with(b"/") || to.head().is_empty() => Word::clone(to),

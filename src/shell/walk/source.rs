@@ -91,7 +91,7 @@ impl Walker<'_> {
         flow
     }
 
-    fn unread(&mut self, mut state: State) -> State {
+    pub(super) fn unread(&mut self, mut state: State) -> State {
         self.read.unread |= !self.quiet;
         state.forget_variables();
         state.set_parameters(Parameters::Unknown);

@@ -29,6 +29,10 @@ pub(super) struct State {
     /// Functions that are surely defined.
     pub(super) defined: Arc<BTreeSet<Vec<u8>>>,
     pub(super) directory: Directory,
+    /// The one before it (`cd -`), if the script has moved.
+    pub(super) previous: Option<Directory>,
+    /// Those that `pushd` has put aside, as far as they are known, the last one last.
+    pub(super) stack: Arc<Vec<Directory>>,
     pub(super) input: Input,
     /// False behind `exit` and its like.
     pub(super) reachable: bool,
@@ -69,6 +73,8 @@ impl State {
             parameters: Parameters::AsGiven,
             defined: Arc::default(),
             directory: Directory::Start,
+            previous: None,
+            stack: Arc::default(),
             input: Input::Inherited,
             reachable: true,
             improbable: false,
@@ -175,7 +181,7 @@ impl State {
         self.forget_variables();
         self.note(|log| log.everything = true);
         self.parameters = Parameters::Unknown;
-        self.directory = Directory::Unknown;
+        self.lose_the_way();
     }
 
     /// Any variable may be another.
@@ -189,7 +195,15 @@ impl State {
 
     pub(super) fn move_to(&mut self, directory: Directory) {
         self.note(|log| log.directory = true);
-        self.directory = directory;
+        self.previous = Some(std::mem::replace(&mut self.directory, directory));
+    }
+
+    /// It may be anywhere, and so may the way back lead anywhere.
+    pub(super) fn lose_the_way(&mut self) {
+        self.note(|log| log.directory = true);
+        self.directory = Directory::Unknown;
+        self.previous = Some(Directory::Unknown);
+        self.stack = Arc::default();
     }
 
     pub(super) fn set_parameters(&mut self, parameters: Parameters) {

@@ -17,6 +17,6 @@ fuzz_target!(|data: &[u8]| {
     let mut words = data.split(|&byte| byte == 0).map(OsStr::from_bytes);
     let name = words.next().unwrap_or_default();
     let args: Vec<OsString> = words.map(OsStr::to_owned).collect();
-    let command = Command { name, args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None };
+    let command = Command { name, args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None, stdin: None };
     let _class = BOOK.with(|book| classify(&command, book));
 });

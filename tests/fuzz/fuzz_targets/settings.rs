@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     for line in [&["docker", "compose", "up"][..], &["ssh", "h", "rm .env"], &["a", "-b", "c=d"]] {
         let args: Vec<OsString> = line[1..].iter().map(OsString::from).collect();
         let name = OsStr::new(line[0]);
-        let command = Command { name, args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None };
+        let command = Command { name, args: &args, cwd: Path::new("/w"), env: &|_| None, stdout: None, stdin: None };
         let _class = classify(&command, &book);
     }
 });
