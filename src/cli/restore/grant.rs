@@ -19,6 +19,8 @@ pub(super) struct Grant {
     pub(super) carried: Vec<FileRecord>,
     /// For what writers that are gone wrote well.
     pub(super) receipts: Vec<Receipt>,
+    /// They left something unproven, all of it on this host.
+    pub(super) owes: bool,
     /// By what others know that we live.
     pub(super) in_person: InPerson,
 }
@@ -59,7 +61,6 @@ pub(super) fn ask(
             let (reason, receipts) = match found {
                 // Not settled: it runs out, and what it owes goes on to the next one.
                 Predecessors::Run(grant) => {
-                    in_person.is_over();
                     let wanted = resources.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
                     let refusal = run::still_running(&wanted, grant, "nothing was restored");
                     return Err(NotHeld::Refused(refuse(&refusal, exit::BUSY)));
@@ -67,6 +68,7 @@ pub(super) fn ask(
                 Predecessors::Bad { bad, receipts } => (bad.into_iter().next().map(|bad| bad.reason), receipts),
                 Predecessors::Sound { receipts, .. } => (None, receipts),
             };
+            let owes = !granted.unsettled.is_empty() && granted.unsettled.iter().all(|left| left.host == host);
             // Of what nobody adopted only a quarantine hands files on.
             let was_bad = granted.adopted.is_empty() && !granted.carried.is_empty();
             let reason = reason.or_else(|| was_bad.then(|| "a write left the file bad".to_owned()));
@@ -84,6 +86,7 @@ pub(super) fn ask(
                 reason,
                 carried,
                 receipts,
+                owes,
                 in_person,
             })
         }

@@ -37,6 +37,8 @@ struct Held {
     carried: Vec<FileRecord>,
     /// For what writers that are gone wrote well: due however this ends.
     receipts: Vec<Receipt>,
+    /// The store keeps the lease until it hears that what they left is proven.
+    owes: bool,
     /// Until it is settled.
     in_person: Option<InPerson>,
 }
@@ -81,7 +83,7 @@ impl Hold {
         resources.sort();
         resources.dedup();
         let owner = run::owner(context, state, &session, "locked restore".to_owned(), None);
-        let Grant { holding, reason: found, carried, receipts, in_person } =
+        let Grant { holding, reason: found, carried, receipts, owes, in_person } =
             match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
                 Ok(held) => held,
                 // A store whose first word needs no server, or one that went away since.
@@ -90,7 +92,7 @@ impl Hold {
                 Err(NotHeld::Refused(exit)) => return Err(exit),
             };
         let (reason, in_person) = (reason.or(found), Some(in_person));
-        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, receipts, in_person })) })
+        Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, receipts, owes, in_person })) })
     }
 
     /// Why the resource was quarantined, when it was.
@@ -119,8 +121,12 @@ impl Hold {
     pub(super) fn settle(&self, ending: Ending, receipts: Vec<Receipt>) -> Result<(), Exit> {
         let Some(held) = &self.held else { return Ok(()) };
         let mut held = held.borrow_mut();
-        let receipts = held.receipts.drain(..).chain(receipts).collect();
+        let receipts: Vec<Receipt> = held.receipts.drain(..).chain(receipts).collect();
         let holding = held.holding.clone();
+        if held.owes && matches!(ending, Ending::Release(_)) {
+            // Lost or not, the settling says.
+            let _what_it_says = held.store.record_files(&holding, &[], &[], CALL);
+        }
         match held.store.settle(&holding, &Settlement::whole(ending, receipts), CALL) {
             Ok(Release::Released) => {
                 held.in_person.take().into_iter().for_each(InPerson::is_over);
