@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::run::stage::{Stage, ends, says, text};
+use crate::run::stage::{Stage, ends, in_front, says, text};
 
 /// Forms of secrets; each has the word that must not be found.
 const SECRETS: [&str; 5] = [
@@ -80,8 +80,9 @@ fn a_secret_in_a_text_is_neither_kept_nor_said() {
 /// Through a shim, and through a hook.
 fn bypassed(stage: &Stage, say: &str) -> String {
     let mut shim = stage.locked(1);
-    shim.args(["shims", "exec", "true"]).env("LOCKED_BYPASS", say);
-    let rule = "[[rule]]\nname = \"x\"\nprogram = \"true\"\nresource = \"server:sh\"\n";
+    let program = stage.world.script("n8nctl", "exit 0");
+    shim.args(["shims", "exec", "n8nctl"]).env("LOCKED_BYPASS", say).env("PATH", in_front(&program));
+    let rule = "[[rule]]\nname = \"x\"\nprogram = \"n8nctl\"\nresource = \"server:sh\"\n";
     fs::write(stage.world.work().join(".locked.toml"), rule).expect("settings");
     let mut said = says(&mut shim, 0);
     assert!(said.contains("bypassed"), "{said}");

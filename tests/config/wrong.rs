@@ -129,6 +129,7 @@ fn what_is_wrong_is_told_with_its_place_and_without_its_value() {
 #[test]
 fn wrong_settings_stop_what_locks_and_what_passes_is_told_that_they_are_not_heard() {
     let stage = Stage::new();
+    stage.world.encrypted("x.env.sops", "A=1\n", "dotenv");
     let programs = stage.world.script("n8nctl", "echo ran");
     let run = |settings: &str, words: &[&str]| {
         let mut command = stage.locked(1);
@@ -136,7 +137,7 @@ fn wrong_settings_stop_what_locks_and_what_passes_is_told_that_they_are_not_hear
         command
     };
     for broken in [WRONG[0].0, "[[rule]", "rule = 5"] {
-        let said = says(&mut run(broken, &["tee", "x"]), 78);
+        let said = says(&mut run(broken, &["tee", "x.env.sops"]), 78);
         assert!(said.starts_with("REFUSED: "), "{said}");
         says(&mut run(broken, &["-r", "server:web-1", "n8nctl", "status"]), 78);
         // A rule of theirs may have locked these: one line says so.

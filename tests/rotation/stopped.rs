@@ -84,6 +84,8 @@ fn the_issue_of_the_hold_counts_after_a_stop() {
 
 /// A rotation that writes all the time, below its program: its wrapper, keeper, program, and who writes.
 pub(super) fn writing(stage: &Stage, options: &[&str]) -> (Held, [u32; 4]) {
+    // Of whoever wrote before nothing must be there, or it seems to write before it runs.
+    let _none = std::fs::remove_file(stage.world.work().join("lines"));
     let script = "echo up; (while :; do echo >> lines; done) & wait";
     let held = Held::start(&mut stage.rotates(1, &[options, &["--consumers-ok"]].concat(), script));
     let keeper = child_of(held.pid());
