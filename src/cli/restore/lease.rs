@@ -20,7 +20,7 @@ use crate::cli::front::refuse;
 use crate::cli::world::{CALL, down};
 
 use super::affected::companions;
-use super::grant::{Grant, NotHeld, ask};
+use super::grant::{Grant, Inherited, NotHeld, ask};
 
 /// Held, or not because the store is down.
 pub(super) struct Hold {
@@ -83,7 +83,7 @@ impl Hold {
         resources.sort();
         resources.dedup();
         let owner = run::owner(context, state, &session, "locked restore".to_owned(), None);
-        let Grant { holding, reason: found, carried, receipts, owes, in_person } =
+        let Grant { holding, inherited, in_person } =
             match ask(context, options.patience(&settings), state, store.as_mut(), owner, resources) {
                 Ok(held) => held,
                 // A store whose first word needs no server, or one that went away since.
@@ -91,6 +91,7 @@ impl Hold {
                 Err(NotHeld::Unknown(error)) => return Err(down(&error)),
                 Err(NotHeld::Refused(exit)) => return Err(exit),
             };
+        let Inherited { reason: found, carried, receipts, owes } = inherited;
         let (reason, in_person) = (reason.or(found), Some(in_person));
         Ok(Self { held: Some(RefCell::new(Held { store, holding, reason, carried, receipts, owes, in_person })) })
     }
