@@ -31,6 +31,7 @@ pub(crate) struct Case {
     /// The regular file behind descriptor 1. `explain` does not look at its own, so such a case is the library's.
     pub(crate) stdout: Option<String>,
     /// The file of the repository behind descriptor 0; `|` is a pipe in which there is nothing yet.
+    #[cfg_attr(windows, allow(dead_code, reason = "it is opened for the program as built, on Unix"))]
     pub(crate) stdin: Option<String>,
     #[serde(default)]
     pub(crate) append: bool,

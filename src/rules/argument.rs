@@ -122,7 +122,10 @@ pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
         }
         _ => cwd.join(typed),
     };
-    if path.is_absolute() { path } else { std::path::absolute(&path).unwrap_or(path) }
+    // What the system cannot name (it has a zero byte) is no file; it is taken for one of this directory.
+    let unnamed =
+        || cwd.join(path.components().filter(|part| matches!(part, Component::Normal(_))).collect::<PathBuf>());
+    if path.is_absolute() { path } else { std::path::absolute(&path).unwrap_or_else(|_| unnamed()) }
 }
 
 #[cfg(test)]
@@ -153,6 +156,8 @@ mod tests {
             assert_eq!(cleaned(Path::new(r"C:\w"), OsStr::new(typed)), Path::new(expected), "{typed}");
         }
         assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(r"ln\..\x")).as_os_str(), r"C:\w\ln\..\x");
+        assert!(as_typed(Path::new(r"C:\w"), OsStr::new("D:x")).is_absolute());
+        assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new("D:x\0")), Path::new("C:\\w\\x\0"));
     }
 
     #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::archive::Packed;
+use super::argument::as_typed;
 use super::printed::Printed;
 use super::sent::Sent;
 use super::set::{Said, Set};
@@ -189,7 +190,7 @@ impl<'a> Step<'a> {
 
     /// A path of its, absolute.
     pub(super) fn path(&self, typed: &OsStr) -> PathBuf {
-        self.cwd.join(typed)
+        as_typed(&self.cwd, typed)
     }
 
     /// The whole line, its words joined by spaces; so much of it.

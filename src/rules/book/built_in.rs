@@ -58,16 +58,23 @@ pub(super) struct Division {
     pub(super) pack: Option<&'static str>,
 }
 
-/// The division of what runs on other hosts; it has rules for any program.
+/// The division of what any program does on other hosts.
 pub(super) const SERVER: usize = 0;
 
 /// The division of the rotation pack; it has rules for any program.
-pub(super) const ROTATION: usize = 9;
+pub(super) const ROTATION: usize = 11;
 
 const _: () = assert!(DIVISIONS[ROTATION].pack.is_some(), "the division of the rotation pack");
 
 /// Every division. A program stands in one.
-pub(super) const DIVISIONS: [Division; 10] = [
+pub(super) const DIVISIONS: [Division; 12] = [
+    Division {
+        programs: &[],
+        text: include_str!("../built_in/server.toml"),
+        quick: include_str!("../built_in/quick/server.json"),
+        verbs: None,
+        pack: None,
+    },
     Division {
         programs: &[
             "systemctl",
@@ -101,8 +108,8 @@ pub(super) const DIVISIONS: [Division; 10] = [
             "snap",
             "git",
         ],
-        text: include_str!("../built_in/server.toml"),
-        quick: include_str!("../built_in/quick/server.json"),
+        text: include_str!("../built_in/services.toml"),
+        quick: include_str!("../built_in/quick/services.json"),
         verbs: None,
         pack: None,
     },
@@ -164,19 +171,14 @@ pub(super) const DIVISIONS: [Division; 10] = [
         pack: None,
     },
     Division {
-        programs: &[
-            "ssh",
-            "autossh",
-            "mosh",
-            "sftp",
-            "scp",
-            "rsync",
-            "tailscale",
-            "gcloud",
-            "pdsh",
-            "pssh",
-            "parallel-ssh",
-        ],
+        programs: &["ssh", "autossh"],
+        text: include_str!("../built_in/ssh.toml"),
+        quick: include_str!("../built_in/quick/ssh.json"),
+        verbs: None,
+        pack: None,
+    },
+    Division {
+        programs: &["mosh", "sftp", "scp", "rsync", "tailscale", "gcloud", "pdsh", "pssh", "parallel-ssh"],
         text: include_str!("../built_in/hosts.toml"),
         quick: include_str!("../built_in/quick/hosts.json"),
         verbs: None,
