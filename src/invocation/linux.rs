@@ -125,6 +125,20 @@ fn appends(descriptor: c_int) -> bool {
     flags != -1 && flags & libc::O_APPEND != 0
 }
 
+#[cfg(target_env = "gnu")]
+pub(super) fn begin() {
+    for descriptor in (0..3).filter(|fd| CLOSED.load(Relaxed) >> fd & 1 == 1) {
+        // The lowest that is free is the next of them. Without it, a file of ours would stand in its place.
+        // SAFETY: the path is a C string.
+        let opened = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+        if opened != descriptor {
+            std::process::abort();
+        }
+    }
+    // SAFETY: to ignore is a valid disposition, and no handler is replaced: none has been set yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
 pub(super) fn heed_children() {
     // SAFETY: the default is a valid disposition, and no handler is replaced: none has been set yet.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };

@@ -1,8 +1,8 @@
 //! `invocation`: how we were started, taken once at the door. The only reader of argv, environment and working
 //! directory; everything is bytes, nothing is turned into text.
 //!
-//! What Rust's runtime changes before `main` (closed descriptors become `/dev/null`, SIGPIPE becomes ignored) is
-//! recorded by a constructor that runs earlier, so that a child can be given what the caller gave us.
+//! What is changed at our start (closed descriptors become `/dev/null`, SIGPIPE becomes ignored) is recorded by a
+//! constructor that runs earlier, so that a child can be given what the caller gave us.
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
@@ -129,6 +129,14 @@ pub fn stdout_was_closed() -> bool {
 /// processes that carry it does not take us for one. What was captured stays. Only while no other thread exists.
 pub fn wipe_variable(name: &str) {
     platform::wipe_variable(name.as_bytes());
+}
+
+/// What Rust's own start does before `main` and every program of it counts on, where ours is not started by it: a closed
+/// descriptor 0, 1 or 2 becomes `/dev/null`, so that no file of ours is taken for it, and a write into a pipe that nobody
+/// reads is an error instead of an end. To be called first.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn begin() {
+    platform::begin();
 }
 
 /// Lets this process wait for its children also where the caller ignores the end of theirs, which is inherited and
