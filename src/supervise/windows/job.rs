@@ -12,7 +12,7 @@ use windows_sys::Win32::System::JobObjects::{
     QueryInformationJobObject, SetInformationJobObject,
 };
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SUSPEND_RESUME, PROCESS_SYNCHRONIZE,
+    GetCurrentProcess, OpenProcess, PROCESS_QUERY_INFORMATION, PROCESS_SUSPEND_RESUME, PROCESS_SYNCHRONIZE,
     PROCESS_TERMINATE, TerminateProcess, WaitForSingleObject,
 };
 
@@ -102,7 +102,8 @@ impl Job {
 
     /// A handle on a process of the job; none when it has ended, or its number is another's by now.
     fn open(&self, pid: u32, rights: u32) -> Option<Handle> {
-        let rights = rights | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE;
+        // Wine asks for the whole right to look, where the system is content with the limited one.
+        let rights = rights | PROCESS_QUERY_INFORMATION | PROCESS_SYNCHRONIZE;
         // SAFETY: the call takes no pointer, and its answer is nobody else's.
         let process = unsafe { Handle::own(OpenProcess(rights, 0, pid)) }.ok()?;
         let mut inside = 0;

@@ -164,9 +164,8 @@ impl Running<'_, '_> {
                 news(News::Lasts);
             }
             if let Act::Stop(cause) = self.look_at_clock() {
-                let outcome = self.stopped(cause);
-                let _reaped = self.child.wait();
-                return Ok(outcome);
+                // Whoever could not be ended is not waited for: that may take for ever.
+                return Ok(self.stopped(cause));
             }
             if self.course.hold() == Hold::Given && !std::mem::replace(&mut self.loose, true) {
                 news(News::Loose);
