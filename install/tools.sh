@@ -161,12 +161,14 @@ tools_install() {
     tools_listed=true
 }
 
-# apt-get without questions, without standard input, quiet unless it fails.
+# apt-get without questions, without standard input, quiet unless it fails. It takes turns with others of ours, which it would
+# refuse to work beside, and waits for those of the system.
 tools_apt() {
     tools_log=$(mktemp) || exit 1
+    mkdir -p "$tools_directory"
     # shellcheck disable=SC2086  # two words or none
-    if $tools_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 \
-        "$@" </dev/null >"$tools_log" 2>&1; then
+    if flock -o "$tools_directory/apt.lock" $tools_as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 "$@" </dev/null >"$tools_log" 2>&1; then
         rm -f "$tools_log"
     else
         tail -n 20 "$tools_log" >&2
