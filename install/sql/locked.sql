@@ -262,6 +262,9 @@ alter table "locked".leases add column issue text;
 alter table "locked".leases add column hold_issue text;
 alter table "locked".leases add column hold_rule text;
 
+-- When a session last ended something: what it did is its activity, and the ledger may be long.
+create index lease_ended_session on "locked".leases (session, ended_at) where ended_at is not null;
+
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 
 -- The one clock. Whoever judges time reads it after the locks are had: an earlier moment would be as old as the wait.
@@ -2312,7 +2315,9 @@ begin
       'idle_ms', greatest(0, "locked".ms(t) - "locked".ms(x.last)), 'ended_at', "locked".ms(x.ended_at))
       order by x.last desc, x.session), '[]')
     from (select s.*, greatest(s.seen_at, case when s.ended_at is null then (
-             select max(greatest(l.acquired_at, l.renewed_at, l.ended_at)) from "locked".leases l where l.session = s.session) end) as last
+             select max(greatest(l.acquired_at, l.renewed_at)) from "locked".leases l
+              where l.session = s.session and l.ended_at is null) end, case when s.ended_at is null then (
+             select max(l.ended_at) from "locked".leases l where l.session = s.session and l.ended_at is not null) end) as last
             from "locked".sessions s order by s.seen_at desc limit 1000) x);
 end $body$;
 
@@ -2643,7 +2648,7 @@ end $body$;
 grant usage on schema "locked" to locked_client, locked_reader;
 grant select on "locked".live, "locked".history, "locked".waiting, "locked".chain to locked_reader;
 
-insert into "locked".meta (key, value) values ('version', '6')
+insert into "locked".meta (key, value) values ('version', '7')
 on conflict (key) do update set value = excluded.value where meta.value <> excluded.value;
 insert into "locked".meta (key, value) values ('store_id', gen_random_uuid()::text), ('epoch', '1') on conflict do nothing;
 

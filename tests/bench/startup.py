@@ -25,7 +25,7 @@ for name in ("flock", "locked", "etcdctl", "sops"):
     line(name, [f"{os.stat(os.path.realpath(shutil.which(name))).st_size / 2**20:.2f}"])
 
 # A sops that does nothing; the real one is a script's business elsewhere.
-os.mkdir("idle")
+os.makedirs("idle", exist_ok=True)
 bare = shutil.which("true", path="/usr/bin:/bin")
 shutil.copy(bare, "idle/sops")
 heading("instructions until the real program starts, thousands", ["count"])

@@ -9,13 +9,14 @@ use std::fmt;
 use crate::terms::Scope;
 
 /// One step per version of the tables. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("schema/0001_ledger.sql"),
     include_str!("schema/0002_waits.sql"),
     include_str!("schema/0003_ways_to_end.sql"),
     include_str!("schema/0004_receipts_by_content.sql"),
     include_str!("schema/0005_board.sql"),
     include_str!("schema/0006_issue.sql"),
+    include_str!("schema/0007_sessions.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::fault::Fault;
 
 /// One step per version. A step that was published is never changed; a new one is added below it.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("schema/0001_ledger.sql"),
     include_str!("schema/0002_may_run_on.sql"),
     include_str!("schema/0003_ways_to_end.sql"),
@@ -14,6 +14,7 @@ const STEPS: [&str; 7] = [
     include_str!("schema/0005_board.sql"),
     include_str!("schema/0006_since_when.sql"),
     include_str!("schema/0007_issue.sql"),
+    include_str!("schema/0008_sessions.sql"),
 ];
 
 /// The version that this program knows.

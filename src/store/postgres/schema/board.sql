@@ -44,7 +44,9 @@ begin
       'idle_ms', greatest(0, @schema@.ms(t) - @schema@.ms(x.last)), 'ended_at', @schema@.ms(x.ended_at))
       order by x.last desc, x.session), '[]')
     from (select s.*, greatest(s.seen_at, case when s.ended_at is null then (
-             select max(greatest(l.acquired_at, l.renewed_at, l.ended_at)) from @schema@.leases l where l.session = s.session) end) as last
+             select max(greatest(l.acquired_at, l.renewed_at)) from @schema@.leases l
+              where l.session = s.session and l.ended_at is null) end, case when s.ended_at is null then (
+             select max(l.ended_at) from @schema@.leases l where l.session = s.session and l.ended_at is not null) end) as last
             from @schema@.sessions s order by s.seen_at desc limit 1000) x);
 end $body$;
 
