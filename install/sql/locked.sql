@@ -262,8 +262,10 @@ alter table "locked".leases add column issue text;
 alter table "locked".leases add column hold_issue text;
 alter table "locked".leases add column hold_rule text;
 
--- When a session last ended something: what it did is its activity, and the ledger may be long.
+-- What every status asks for, in a ledger of a million ended leases: when a session last ended something (which is its activity)
+-- and what was left to a person.
 create index lease_ended_session on "locked".leases (session, ended_at) where ended_at is not null;
+create index lease_left on "locked".leases (ended_at, id) where ended_as = 'human-action';
 
 -- What a row says of itself at a moment. Small and pure, so that the planner inlines them.
 

@@ -160,6 +160,7 @@ fn init_of_an_older_file_says_that_it_did_something() {
              alter table joins drop column remote; drop table left_joins;
              alter table leases drop column ask; drop trigger count_wait; drop table sessions; drop table words;
              drop table tally; drop index receipt_new; drop index receipt_blob; drop index lease_ended_session;
+             drop index lease_left;
              alter table tickets drop column since; alter table leases drop column issue;
              alter table leases drop column hold_issue; pragma user_version = 1",
         )

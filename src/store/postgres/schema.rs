@@ -16,7 +16,7 @@ const STEPS: [&str; 7] = [
     include_str!("schema/0004_receipts_by_content.sql"),
     include_str!("schema/0005_board.sql"),
     include_str!("schema/0006_issue.sql"),
-    include_str!("schema/0007_sessions.sql"),
+    include_str!("schema/0007_long_ledger.sql"),
 ];
 
 /// Applied whole at every version: functions and views, which hold nothing.

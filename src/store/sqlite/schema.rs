@@ -14,7 +14,7 @@ const STEPS: [&str; 8] = [
     include_str!("schema/0005_board.sql"),
     include_str!("schema/0006_since_when.sql"),
     include_str!("schema/0007_issue.sql"),
-    include_str!("schema/0008_sessions.sql"),
+    include_str!("schema/0008_long_ledger.sql"),
 ];
 
 /// The version that this program knows.

@@ -70,10 +70,14 @@ pub(super) fn history(connection: &Connection, filter: &HistoryFilter, now: &Now
     Ok(past?)
 }
 
-/// What was left to a person, newest first.
+/// What was left to a person, newest first. The words of the condition are those of its index.
+pub(super) fn duties_asked() -> String {
+    format!("{PAST} where l.ended_as = 'human-action' order by l.ended_at desc, l.id desc limit 1000")
+}
+
+/// What was left to a person.
 pub(super) fn duties(connection: &Connection) -> Result<Vec<PastLease>, Fault> {
-    let sql = format!("{PAST} where l.ended_as = 'human-action' order by l.ended_at desc, l.id desc limit 1000");
-    Ok(connection.prepare_cached(&sql)?.query_map([], past)?.collect::<rusqlite::Result<_>>()?)
+    Ok(connection.prepare_cached(&duties_asked())?.query_map([], past)?.collect::<rusqlite::Result<_>>()?)
 }
 
 fn past(row: &SqlRow<'_>) -> rusqlite::Result<PastLease> {

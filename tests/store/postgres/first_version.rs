@@ -32,7 +32,7 @@ fn an_upgrade_costs_nobody_a_lease_or_a_place() {
          drop index {schema}.receipt_new; drop index {schema}.receipt_blob;
          drop table {schema}.sessions; drop table {schema}.words; drop table {schema}.tally;
          drop view {schema}.live;
-         drop index {schema}.lease_ended_session;
+         drop index {schema}.lease_ended_session; drop index {schema}.lease_left;
          alter table {schema}.leases drop column ask, drop column issue, drop column hold_issue, drop column hold_rule;
          create view {schema}.waiting as
            select r.scope, r.name as resource, k.id as place, k.holder, k.refreshed_at,
