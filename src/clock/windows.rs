@@ -17,7 +17,7 @@ pub(super) fn since_boot() -> Duration {
 /// The boot's name: when the process began that begins with it. Whoever calls a program of his own so begins later.
 /// [`super::NO_BOOT`] where the processes cannot be listed.
 pub(super) fn boot_id() -> String {
-    let listed = crate::platform::processes();
+    let listed = crate::platform::processes().unwrap_or_default();
     let first =
         listed.iter().filter(|process| process.name.eq_ignore_ascii_case(WITH_THE_BOOT)).min_by_key(|it| it.created);
     first.map_or_else(|| super::NO_BOOT.to_owned(), |process| format!("windows-{:x}", process.created))

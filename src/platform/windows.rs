@@ -203,8 +203,8 @@ const PARENT_AT: usize = 88;
 const SESSION_AT: usize = 100;
 const ENTRY_SIZE: usize = 104;
 
-/// Every process of this machine, whoever's it is; none when the system does not say.
-pub(crate) fn processes() -> Vec<Listed> {
+/// Every process of this machine, whoever's it is. None: the system does not say, and who is not listed then may live.
+pub(crate) fn processes() -> Option<Vec<Listed>> {
     const TOO_SHORT: i32 = 0xC000_0004_u32.cast_signed();
     let mut words = vec![0u64; 1 << 16];
     loop {
@@ -218,11 +218,11 @@ pub(crate) fn processes() -> Vec<Listed> {
             0 => break,
             // More may begin meanwhile.
             TOO_SHORT if words.len() < 1 << 23 => words.resize(words.len() * 2, 0),
-            _ => return Vec::new(),
+            _ => return None,
         }
     }
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    entries(&bytes, words.as_ptr() as usize)
+    Some(entries(&bytes, words.as_ptr() as usize))
 }
 
 /// Reads the list; names are told by where they lay in the buffer that began at `base`.

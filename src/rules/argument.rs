@@ -125,7 +125,22 @@ pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
     // What the system cannot name (it has a zero byte) is no file; it is taken for one of this directory.
     let unnamed =
         || cwd.join(path.components().filter(|part| matches!(part, Component::Normal(_))).collect::<PathBuf>());
-    if path.is_absolute() { path } else { std::path::absolute(&path).unwrap_or_else(|_| unnamed()) }
+    let path = if path.is_absolute() { path } else { std::path::absolute(&path).unwrap_or_else(|_| unnamed()) };
+    file_of(path)
+}
+
+/// The file that the system opens by this path: dots and spaces at the end of its name are left out, and what follows a colon is
+/// a stream of it; but for a path that is to be taken as it stands (`\\?\`).
+#[cfg(not(unix))]
+fn file_of(path: PathBuf) -> PathBuf {
+    let as_it_stands =
+        matches!(path.components().next(), Some(Component::Prefix(prefix)) if prefix.kind().is_verbatim());
+    let name = path.file_name().and_then(OsStr::to_str).filter(|_| !as_it_stands);
+    let file = name.and_then(|name| name.split(':').next()).map(|name| name.trim_end_matches(['.', ' ']));
+    match file {
+        Some(file) if !file.is_empty() && Some(file) != name => path.with_file_name(file),
+        _ => path,
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +172,10 @@ mod tests {
         }
         assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(r"ln\..\x")).as_os_str(), r"C:\w\ln\..\x");
         assert!(as_typed(Path::new(r"C:\w"), OsStr::new("D:x")).is_absolute());
+        for other in [r"x.env.", "x.env ", "x.env. .", "x.env::$DATA", "x.env:part", r"C:\w\x.env."] {
+            assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(other)), Path::new(r"C:\w\x.env"), "{other}");
+        }
+        assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(r"\\?\C:\w\x.")), Path::new(r"\\?\C:\w\x."));
         assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new("D:x\0")), Path::new("C:\\w\\x\0"));
     }
 

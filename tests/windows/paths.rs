@@ -25,6 +25,9 @@ fn every_spelling_of_a_file_gives_the_same_resource_in_the_same_scope() {
         r"secrets\monitoring.env.sops".to_owned(),
         "secrets/monitoring.env.sops".to_owned(),
         r".\secrets/..\secrets\monitoring.env.sops".to_owned(),
+        r"secrets\monitoring.env.sops.".to_owned(),
+        r"secrets\monitoring.env.sops ".to_owned(),
+        r"secrets\monitoring.env.sops::$DATA".to_owned(),
         format!(r"\\?\{whole}"),
         // A share of another machine, as far as anybody can see: tests/windows/run makes it.
         format!(r"\\locked\c{}", &whole[2..]),
@@ -33,6 +36,18 @@ fn every_spelling_of_a_file_gives_the_same_resource_in_the_same_scope() {
         let explained = explained(&stage, &spelling);
         assert_eq!(explained["resources"], serde_json::json!(["sops:monitoring"]), "{spelling}: {explained}");
         assert_eq!(explained["scope"], "github.com/acme/infra", "{spelling}: {explained}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_yet_has_the_name_that_it_will_get() {
+    let stage = Stage::new().with("sops");
+    stage.secret("secrets/monitoring.env.sops");
+    for spelling in
+        [r"secrets\new.env.sops", r"secrets\new.env.sops.", r"secrets\new.env.sops ", r"secrets\NEW.env.sops"]
+    {
+        let explained = explained(&stage, spelling);
+        assert_eq!(explained["resources"], serde_json::json!(["sops:new"]), "{spelling}: {explained}");
     }
 }
 

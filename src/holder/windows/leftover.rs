@@ -25,7 +25,8 @@ const SLACK: Duration = Duration::from_secs(2);
 pub fn processes_of(grant: GrantId, since: Option<Moment>) -> Search {
     let (marker, oldest) = (format!("LOCKED_LEASE={grant}"), since.map(created_before));
     let (mut found, mut blind) = (Vec::new(), false);
-    for process in platform::processes() {
+    let Some(all) = platform::processes() else { return Search::Blind };
+    for process in all {
         let is_older = oldest.is_some_and(|oldest| process.created < oldest);
         match peek::environment(process.pid) {
             Ok(entries) if entries.contains(&marker) => found.push(process.pid),

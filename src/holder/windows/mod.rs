@@ -31,14 +31,14 @@ impl Snapshot {
         peek::computer_name().unwrap_or_default()
     }
 
-    /// Whether this very process has ended: a pid that was taken again is another one.
+    /// Whether this very process has ended: a pid that was taken again is another one. Where nobody says who is there, it has not.
     #[must_use]
     pub fn has_ended(&self, pid: u32, started: u64) -> bool {
-        !platform::processes().iter().any(|it| it.pid == pid && it.created == started)
+        platform::processes().is_some_and(|all| !all.iter().any(|it| it.pid == pid && it.created == started))
     }
 
     fn listed(&self) -> &[Listed] {
-        self.listed.get_or_init(platform::processes)
+        self.listed.get_or_init(|| platform::processes().unwrap_or_default())
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn words_of(pid: u32) -> Option<Vec<Vec<u8>>> {
 pub(super) fn carriers(entry: &[u8], most: usize) -> Vec<u32> {
     let entry = String::from_utf8_lossy(entry);
     let carries = |pid: &u32| peek::environment(*pid).is_ok_and(|entries| entries.iter().any(|other| *other == entry));
-    platform::processes().into_iter().map(|it| it.pid).take(most).filter(carries).collect()
+    platform::processes().into_iter().flatten().map(|it| it.pid).take(most).filter(carries).collect()
 }
 
 /// Whether the process of this id stands above us and is one of ours. Process ids have no other namespace here, and its

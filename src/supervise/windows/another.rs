@@ -21,7 +21,7 @@ impl Another {
         // SAFETY: the call takes no pointer, and its answer is nobody else's.
         let process = unsafe { Handle::own(OpenProcess(rights, 0, pid)) }?;
         // Order: looked at when we have a handle on it. A number that was used again meanwhile is another process.
-        match platform::processes().iter().any(|it| it.pid == pid && it.created == created) {
+        match platform::processes().iter().flatten().any(|it| it.pid == pid && it.created == created) {
             true => Ok(Self(process)),
             false => Err(io::Error::other("the process that it was to be kept for has ended")),
         }

@@ -76,8 +76,8 @@ impl Job {
         let _ends_with_us = self.limit(0);
     }
 
-    /// The processes in the job, without us.
-    fn others(&self) -> Vec<u32> {
+    /// The processes in the job, without us. None: the system does not say.
+    fn others(&self) -> Option<Vec<u32>> {
         // The list: how many there are, how many are listed, their numbers.
         let mut words = vec![0usize; 1 + MOST];
         let size = u32::try_from(words.len() * size_of::<usize>()).unwrap_or_default();
@@ -94,10 +94,10 @@ impl Job {
         };
         let listed = words[0] >> 32;
         if told == 0 && listed == 0 {
-            return Vec::new();
+            return None;
         }
         let pids = words[1..].iter().take(listed).filter_map(|&pid| u32::try_from(pid).ok());
-        pids.filter(|&pid| pid != 0 && pid != std::process::id()).collect()
+        Some(pids.filter(|&pid| pid != 0 && pid != std::process::id()).collect())
     }
 
     /// A handle on a process of the job; none when it has ended, or its number is another's by now.
@@ -112,10 +112,14 @@ impl Job {
         (told != 0 && inside != 0).then_some(process)
     }
 
-    /// Ends everything in the job but us, however deep and whatever begins meanwhile. Those that live on all the same.
+    /// Ends everything in the job but us, however deep and whatever begins meanwhile. Those that live on all the same; a 0 stands
+    /// for those that nobody names.
     pub(super) fn stop(&self) -> Vec<i32> {
         for _ in 0..LOOKS {
-            let others = self.others();
+            let Some(others) = self.others() else {
+                pause();
+                continue;
+            };
             if others.is_empty() {
                 return Vec::new();
             }
@@ -135,20 +139,25 @@ impl Job {
                 pause();
             }
         }
-        self.others().into_iter().map(u32::cast_signed).collect()
+        self.others().map_or_else(|| vec![0], |others| others.into_iter().map(u32::cast_signed).collect())
     }
 
-    /// Nothing in the job but us goes on until what is answered is dropped.
+    /// Nothing in the job but us goes on until what is answered is dropped. Looked at again until nobody is new: whoever is about
+    /// to stand still may start another before.
     pub(super) fn freeze(&self) -> Frozen {
-        let processes = self.others().into_iter().filter_map(|pid| self.open(pid, PROCESS_SUSPEND_RESUME));
-        Frozen(
-            processes
-                .filter(|process| {
-                    // SAFETY: the handle is open and may be suspended.
-                    unsafe { NtSuspendProcess(process.raw()) >= 0 }
-                })
-                .collect(),
-        )
+        let (mut seen, mut frozen) = (Vec::new(), Vec::new());
+        for _ in 0..LOOKS {
+            let others = self.others().unwrap_or_default();
+            let new: Vec<u32> = others.into_iter().filter(|pid| !seen.contains(pid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            let processes = new.iter().filter_map(|&pid| self.open(pid, PROCESS_SUSPEND_RESUME));
+            // SAFETY: the handle is open and may be suspended.
+            frozen.extend(processes.filter(|process| unsafe { NtSuspendProcess(process.raw()) >= 0 }));
+            seen.extend(new);
+        }
+        Frozen(frozen)
     }
 }
 

@@ -101,7 +101,7 @@ pub struct Maker(());
 #[must_use]
 pub fn maker() -> Option<Maker> {
     let named: u32 = std::env::var(VARIABLE).ok()?.parse().ok()?;
-    let ours = platform::processes().into_iter().find(|it| it.pid == std::process::id())?;
+    let ours = platform::processes()?.into_iter().find(|it| it.pid == std::process::id())?;
     (ours.parent == named).then_some(Maker(()))
 }
 
