@@ -77,9 +77,10 @@ fn other_spellings(name: &OsStr) -> Vec<String> {
     spellings
 }
 
-/// Does the nearest existing directory with letters in its name answer to the same letters in the other case?
+/// Does the nearest existing directory with letters in its name answer to the same letters in the other case? Where none has
+/// letters it is as is usual there.
 fn folds_case(directory: &Path) -> bool {
-    directory.ancestors().find_map(asked_by_name).unwrap_or(false)
+    directory.ancestors().find_map(asked_by_name).unwrap_or(cfg!(windows))
 }
 
 fn asked_by_name(directory: &Path) -> Option<bool> {

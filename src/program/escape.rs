@@ -8,10 +8,10 @@ use crate::platform;
 use super::Program;
 
 /// They start a command as another user, whom we may not signal.
-const LAUNCHERS: [&str; 4] = ["sudo", "doas", "su", "pkexec"];
+const LAUNCHERS: [&str; 6] = ["sudo", "doas", "su", "pkexec", "gsudo", "runas"];
 
 /// They have the work done elsewhere: on another host, by an engine, by a service. It goes on when they are stopped.
-const REMOTE: [&str; 8] = ["ssh", "scp", "sftp", "rsync", "docker", "docker-compose", "podman", "gh"];
+const REMOTE: [&str; 9] = ["ssh", "scp", "sftp", "rsync", "docker", "docker-compose", "podman", "gh", "wsl"];
 
 /// The bits of a file that runs with another identity than its caller's (`S_ISUID`, `S_ISGID`; inode(7)).
 const OTHER_IDENTITY: u32 = 0o6000;

@@ -71,9 +71,10 @@ pub(super) fn is_path(word: &OsStr) -> bool {
     word.as_bytes().iter().any(|byte| b"/\\:".contains(byte))
 }
 
-/// The program's own name: `sops` for `sops.exe`, `SOPS.EXE` and `Sops`, as the rules call it.
+/// The program's own name: `sops` for `sops.exe`, `SOPS.EXE`, `Sops` and `sops.exe.`, as the rules call it. The system leaves out
+/// dots and spaces at a name's end.
 pub(super) fn own_name(name: &OsStr) -> OsString {
-    let lower = OsString::from(name.to_string_lossy().to_lowercase());
+    let lower = OsString::from(name.to_string_lossy().to_lowercase().trim_end_matches(['.', ' ']));
     Extensions::of_environment().stem(&lower).map(OsStr::to_owned).unwrap_or(lower)
 }
 

@@ -50,10 +50,15 @@ pub(super) fn leads_to(place: &Path, target: &Path) -> bool {
 /// Makes a shim where nothing is: in one step, or not at all (`AlreadyExists`). A copy that has its name only when it is
 /// whole. (A further name of the same file could not be taken away while any `locked` runs.)
 pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
+    copied(target, place)?.persist_noclobber(place).map_err(|error| error.error)
+}
+
+/// The copy, whole, under a name that is nobody's. It is closed: what is open cannot be renamed everywhere.
+fn copied(target: &Path, place: &Path) -> io::Result<tempfile::TempPath> {
     let directory = place.parent().unwrap_or(place);
     let mut whole = tempfile::Builder::new().prefix(".locked-new-").tempfile_in(directory)?;
     io::copy(&mut fs::File::open(target)?, &mut whole)?;
-    whole.persist_noclobber(place).map(drop).map_err(|error| error.error)
+    Ok(whole.into_temp_path())
 }
 
 /// Takes a shim away. One that runs is put aside, and is gone with the next installation.
@@ -78,12 +83,17 @@ fn aside(place: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Puts a shim where one is. What runs cannot be overwritten but renamed; for a moment the name leads nowhere.
+/// Puts a shim where one is: over it in one step, or, since what runs cannot be overwritten but renamed, in two between which the
+/// name leads nowhere. The copy is made before, which takes longest.
 pub(super) fn relink(target: &Path, place: &Path) -> io::Result<()> {
+    let whole = match copied(target, place)?.persist(place) {
+        Ok(()) => return Ok(()),
+        Err(error) => error.path,
+    };
     let aside = aside(place)?;
-    if let Err(error) = link(target, place) {
+    if let Err(error) = whole.persist_noclobber(place) {
         let _as_it_was = fs::rename(&aside, place);
-        return Err(error);
+        return Err(error.error);
     }
     // One that runs still is taken away by the next installation.
     let _litter = fs::remove_file(&aside);

@@ -16,6 +16,7 @@ fn main() {
         "exits" => args[0].parse::<u32>().expect("a status").cast_signed(),
         "stays" => stays(Path::new(&args[0])),
         "leaves" => leaves(&args[0]),
+        "drops" => leaves(&args[0]).max(1),
         "starts" => starts(&args[0]),
         "crashes" => crashes(),
         "agent" => agent(&args),

@@ -35,6 +35,18 @@ fn what_a_program_leaves_behind_at_its_end_lives_on() {
     }
 }
 
+/// By its status it may have been killed, as a batch file's command processor is, and what it started would write on.
+#[test]
+fn what_a_killed_program_leaves_behind_under_a_lease_does_not_live_on() {
+    let stage = Stage::new().with("drops").with("stays");
+    let file = stage.at("dropped");
+    let words = ["-r", "server:db-1", "drops", &file.display().to_string()].map(str::to_owned);
+    let mut command = stage.locked(&words.each_ref().map(String::as_str));
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("locked runs");
+    assert_eq!(status.code(), Some(1));
+    assert!(is_free(&file), "it was ended before the lease was given back");
+}
+
 #[test]
 fn every_status_of_thirty_two_bits_comes_through() {
     let stage = Stage::new().with("exits");

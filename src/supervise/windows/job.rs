@@ -147,26 +147,37 @@ impl Job {
     pub(super) fn freeze(&self) -> Frozen {
         let (mut seen, mut frozen) = (Vec::new(), Vec::new());
         for _ in 0..LOOKS {
-            let others = self.others().unwrap_or_default();
+            let Some(others) = self.others() else { break };
             let new: Vec<u32> = others.into_iter().filter(|pid| !seen.contains(pid)).collect();
             if new.is_empty() {
-                break;
+                let whole = seen.len() == frozen.len();
+                return Frozen { processes: frozen, whole };
             }
             let processes = new.iter().filter_map(|&pid| self.open(pid, PROCESS_SUSPEND_RESUME));
             // SAFETY: the handle is open and may be suspended.
             frozen.extend(processes.filter(|process| unsafe { NtSuspendProcess(process.raw()) >= 0 }));
             seen.extend(new);
         }
-        Frozen(frozen)
+        Frozen { processes: frozen, whole: false }
     }
 }
 
 /// Processes that stand still.
-pub(super) struct Frozen(Vec<Handle>);
+pub(super) struct Frozen {
+    processes: Vec<Handle>,
+    whole: bool,
+}
+
+impl Frozen {
+    /// Whether nothing of the tree goes on, as far as the system says.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+}
 
 impl Drop for Frozen {
     fn drop(&mut self) {
-        for process in &self.0 {
+        for process in &self.processes {
             // SAFETY: the handle is open and may be resumed.
             let _it_may_have_ended = unsafe { NtResumeProcess(process.raw()) };
         }

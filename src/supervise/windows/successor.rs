@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use windows_sys::Win32::System::Threading::{CREATE_BREAKAWAY_FROM_JOB, CREATE_NEW_PROCESS_GROUP, DETACHED_PROCESS};
 
+use crate::exit::{self, Exit};
 use crate::platform;
 
 /// Names the process that is to be succeeded. What a successor starts itself has another parent, and is none.
@@ -101,7 +102,9 @@ pub struct Maker(());
 #[must_use]
 pub fn maker() -> Option<Maker> {
     let named: u32 = std::env::var(VARIABLE).ok()?.parse().ok()?;
-    let ours = platform::processes()?.into_iter().find(|it| it.pid == std::process::id())?;
+    let listed = platform::processes().and_then(|all| all.into_iter().find(|it| it.pid == std::process::id()));
+    // Who cannot tell whether he is one must not take himself for the first: he would make successors without an end.
+    let Some(ours) = listed else { crate::supervise::leave(Exit::Code(exit::INTERNAL)) };
     (ours.parent == named).then_some(Maker(()))
 }
 

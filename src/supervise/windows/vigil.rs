@@ -9,6 +9,7 @@ use std::time::Duration;
 use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
 
 use crate::clock::{Clock, Moment};
+use crate::supervise::course::LOOKS;
 use crate::supervise::{Beat, Came};
 
 use super::console::{self, First};
@@ -62,7 +63,7 @@ impl<'a> Vigil<'a> {
                 return Some(Came::TimeUp);
             }
             let beat_at = self.wrapper.wake_at().unwrap_or(until);
-            match console::first(helper, true, now.until(beat_at.min(until)).max(Duration::from_millis(1))) {
+            match console::first(helper, true, now.until(beat_at.min(until)).clamp(Duration::from_millis(1), LOOKS)) {
                 First::Ended => return None,
                 First::Wanted => return Some(Came::Interrupted),
                 First::TimeUp => {}

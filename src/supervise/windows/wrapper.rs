@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Moment};
 use crate::platform::Held;
-use crate::supervise::course::{Act, Course};
+use crate::supervise::course::{Act, Course, LOOKS};
 use crate::supervise::{Beat, Begin, Cause, Duty, Hold, News, Order, Outcome, Ran, Watch, half_way};
 
 use super::console::{self, First};
@@ -18,8 +18,12 @@ use super::vigil::{Renews, Vigil};
 /// How long the settling of a lease may be tried on when the store is down; then it is spooled.
 const SETTLES_WITHIN: Duration = Duration::from_secs(5);
 
-/// Ends of this kind are crashes, or Ctrl-C: the system's own codes of errors (ntstatus.h, "severity").
+/// Ends of this kind are crashes, or Ctrl-C: the system's own codes of errors (ntstatus.h, "severity"). What PowerShell ends is
+/// among them (-1).
 const CRASHES: u32 = 0xC000_0000;
+
+/// What taskkill and the Task Manager end has this status, which a program may have by itself as well.
+const KILLED: u32 = 1;
 
 /// A command under a lease.
 pub struct Wrapper<'a> {
@@ -155,7 +159,8 @@ impl Running<'_, '_> {
             let now = clock.now();
             self.course.goes_by(now);
             let wake_at = [self.course.wake_at(), Some(lasts_at).filter(|_| !self.lasts)].into_iter().flatten().min();
-            let limit = wake_at.map_or(Duration::MAX, |at| now.until(at));
+            // The system does not count in a wait what the machine slept through, and the clock does: it is looked at often.
+            let limit = wake_at.map_or(LOOKS, |at| now.until(at).min(LOOKS));
             if console::first(Some(&self.child), false, limit) == First::Ended {
                 return self.ended();
             }
@@ -173,11 +178,11 @@ impl Running<'_, '_> {
         }
     }
 
-    /// It ended by itself. What a program leaves behind on purpose it leaves at a normal exit; one that crashed left what it
-    /// was doing, and that may be writing still.
+    /// It ended by itself. What a program leaves behind on purpose it leaves at a normal exit; one that crashed or was killed
+    /// left what it was doing (`cmd.exe` the program of a batch file), and that may be writing still.
     fn ended(&mut self) -> io::Result<Outcome> {
         let code = self.child.wait()?.code().unwrap_or(crate::exit::INTERNAL);
-        if code.cast_unsigned() >= CRASHES
+        if (code.cast_unsigned() >= CRASHES || code.cast_unsigned() == KILLED)
             && let Some(&pid) = self.job.stop().first()
         {
             return Ok(Outcome::Stuck { cause: Cause::Killed(0), pid });
@@ -207,7 +212,15 @@ impl Running<'_, '_> {
             Act::FreezeAndBeat => {
                 // Nothing writes while it is asked whether the lease is still ours.
                 let frozen = self.job.freeze();
-                let beat = duty.renew(self.course.patience_while_nothing_runs());
+                let patience = match frozen.is_whole() {
+                    true => self.course.patience_while_nothing_runs(),
+                    false if sent >= self.course.stop_at() => {
+                        std::mem::forget(frozen);
+                        return Act::Stop(Cause::Deadline);
+                    }
+                    false => self.course.patience(sent),
+                };
+                let beat = duty.renew(patience);
                 let mut act = self.course.beaten_while_nothing_runs(beat, sent, clock.now());
                 if act == Act::Wait && self.asks_again {
                     act = duty.look_again(self.course.patience_while_nothing_runs()).map_or(act, Act::Stop);
