@@ -63,6 +63,7 @@ impl<'a> Vigil<'a> {
                 return Some(Came::TimeUp);
             }
             let beat_at = self.wrapper.wake_at().unwrap_or(until);
+            // Looked at often: a wait does not count what the machine slept through.
             match console::first(helper, true, now.until(beat_at.min(until)).clamp(Duration::from_millis(1), LOOKS)) {
                 First::Ended => return None,
                 First::Wanted => return Some(Came::Interrupted),
