@@ -17,7 +17,6 @@ mod board;
 mod canary;
 #[cfg(unix)]
 mod cli;
-#[cfg(unix)]
 mod compose;
 #[cfg(unix)]
 mod config;
@@ -83,7 +82,6 @@ mod supervise;
 mod via;
 #[cfg(windows)]
 mod windows;
-#[cfg(unix)]
 mod zones;
 
 /// A file that nobody names above would never run.

@@ -112,9 +112,33 @@ pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
     cwd.join(typed)
 }
 
+/// The same on another host or in a container, whose paths have slashes and no drives, wherever this is asked.
+#[cfg(unix)]
+pub(crate) fn over_there(directory: &Path, typed: &OsStr) -> PathBuf {
+    directory.join(typed)
+}
+
+/// The same.
+#[cfg(not(unix))]
+pub(crate) fn over_there(directory: &Path, typed: &OsStr) -> PathBuf {
+    if typed.as_encoded_bytes().first() == Some(&b'/') {
+        return typed.into();
+    }
+    let mut path = directory.as_os_str().to_owned();
+    if !path.as_encoded_bytes().ends_with(b"/") {
+        path.push("/");
+    }
+    path.push(typed);
+    path.into()
+}
+
 /// The same. `/c/x` is what Git Bash calls `C:\x`, and `D:x` is seen from the directory where we are on that drive.
 #[cfg(not(unix))]
 pub(crate) fn as_typed(cwd: &Path, typed: &OsStr) -> PathBuf {
+    // Below a directory that only run time knows: on which drive that is nobody knows either.
+    if !cwd.is_absolute() && !Path::new(typed).has_root() && Path::new(typed).is_relative() {
+        return over_there(cwd, typed);
+    }
     let path = match typed.as_encoded_bytes() {
         [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() && matches!(rest.first(), None | Some(b'/')) => {
             let drive = PathBuf::from(format!("{}:\\", char::from(letter.to_ascii_uppercase())));
@@ -146,6 +170,8 @@ fn file_of(path: PathBuf) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(windows)]
+    use crate::rules::step::nowhere;
 
     /// Where we are on another drive the system says, so no such path is here.
     #[cfg(windows)]
@@ -175,8 +201,19 @@ mod tests {
         for other in [r"x.env.", "x.env ", "x.env. .", "x.env::$DATA", "x.env:part", r"C:\w\x.env."] {
             assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(other)), Path::new(r"C:\w\x.env"), "{other}");
         }
+        assert_eq!(as_typed(&nowhere(), OsStr::new("y/x.env")).as_os_str(), "/\x1a/y/x.env");
+        assert_eq!(as_typed(&nowhere(), OsStr::new("/c/x.env")), Path::new(r"C:\x.env"));
         assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new(r"\\?\C:\w\x.")), Path::new(r"\\?\C:\w\x."));
         assert_eq!(as_typed(Path::new(r"C:\w"), OsStr::new("D:x\0")), Path::new("C:\\w\\x\0"));
+    }
+
+    #[test]
+    fn paths_of_another_host_are_taken_as_they_stand() {
+        let table = [(".env", "/w/.env"), ("/c/x/.env", "/c/x/.env"), ("a:b", "/w/a:b"), ("x/../.env", "/w/x/../.env")];
+        for (typed, expected) in table {
+            assert_eq!(over_there(Path::new("/w"), OsStr::new(typed)).as_os_str(), expected, "{typed}");
+        }
+        assert_eq!(over_there(Path::new("/"), OsStr::new("x")).as_os_str(), "/x");
     }
 
     #[cfg(unix)]

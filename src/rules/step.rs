@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::archive::Packed;
-use super::argument::as_typed;
+use super::argument::{as_typed, over_there};
 use super::printed::Printed;
 use super::sent::Sent;
 use super::set::{Said, Set};
@@ -190,7 +190,7 @@ impl<'a> Step<'a> {
 
     /// A path of its, absolute.
     pub(super) fn path(&self, typed: &OsStr) -> PathBuf {
-        as_typed(&self.cwd, typed)
+        if self.host.is_some() || self.inside { over_there(&self.cwd, typed) } else { as_typed(&self.cwd, typed) }
     }
 
     /// The whole line, its words joined by spaces; so much of it.

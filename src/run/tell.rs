@@ -44,9 +44,9 @@ pub(super) fn tell(
     }
 }
 
-/// The program stood still when this was found, and was not let go on.
+/// It was asked again before the program was started, or while it stood still.
 fn of_issue(issue: &Issue, cause: Cause, resources: &str) -> Refusal {
-    let then = "the program had been stopped, and was ended";
+    let then = "it was asked again after a pause, and nothing runs any more";
     match cause {
         Cause::IssueClosed => report::issue_closed(issue, resources, then),
         _ => report::issue_unknown(issue, "gh did not say", then),

@@ -177,7 +177,8 @@ impl Course {
             _ if self.hold.is_over() => None,
             Phase::Running => {
                 let give_back_at = self.give_back_at.filter(|_| self.halted.is_none());
-                let look_at = self.pauses.map(|pauses| pauses.seen.after(LOOKS));
+                let look_at =
+                    self.pauses.map(|pauses| pauses.seen.after(if self.paused() { Duration::ZERO } else { LOOKS }));
                 let own = [Some(self.next_beat), Some(self.stop_at), self.halt_ends()];
                 own.into_iter().chain([give_back_at, look_at]).flatten().min()
             }

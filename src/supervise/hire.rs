@@ -69,6 +69,9 @@ fn keep_watch<D: Duty>(
     };
     let begin = duty.begin(&words).map_err(io::Error::other)?;
     let mut course = Course::new(watch, begin.sent, begin.lasts);
+    if begin.asks_again {
+        course.asks_again(begin.sent);
+    }
     if let Some(cause) = lost_already(&mut course, &link, &mut duty, clock)? {
         return nothing_runs(&link, &mut duty, Outcome::Stopped(cause), course.ends_at());
     }
@@ -77,9 +80,6 @@ fn keep_watch<D: Duty>(
         Err(errno) => return nothing_runs(&link, &mut duty, Outcome::NeverStarted(errno), course.ends_at()),
     };
     course.started(clock.now());
-    if begin.asks_again {
-        course.asks_again(clock.now());
-    }
     link.say(&Tale::Spawned(child))?;
     unix::own_group()?;
     // Order: the handle before the number is used again. A wrapper that is dead already is noticed by its socket.
@@ -116,7 +116,7 @@ fn keep_watch<D: Duty>(
 }
 
 /// The grant may be of long ago: the files of a predecessor were proven meanwhile, or we were frozen. Then it is
-/// renewed before anything is started.
+/// renewed, and looked again whether the command may, before anything is started.
 fn lost_already<D: Duty>(
     course: &mut Course,
     link: &Link,
@@ -124,18 +124,25 @@ fn lost_already<D: Duty>(
     clock: &dyn Clock,
 ) -> io::Result<Option<Cause>> {
     let sent = clock.now();
-    if course.act(sent) == Act::Wait {
+    course.goes_by(sent);
+    let wanted = course.act(sent);
+    if wanted == Act::Wait {
         return Ok(None);
     }
     link.say(&Tale::Asking)?;
-    let beat = duty.renew(course.patience_while_nothing_runs());
-    match course.beaten_while_nothing_runs(beat, sent, clock.now()) {
-        Act::Stop(cause) => Ok(Some(cause)),
-        _ => {
-            link.say(&Tale::Renewed { stop_at: ms(course.stop_at()) })?;
-            Ok(None)
-        }
+    let patience = course.patience_while_nothing_runs();
+    let beat = duty.renew(patience);
+    let mut act = course.beaten_while_nothing_runs(beat, sent, clock.now());
+    if act == Act::Wait && wanted == Act::FreezeAndBeat {
+        link.say(&Tale::Asking)?;
+        act = duty.look_again(patience).map_or(act, Act::Stop);
+        course.may_go_on(clock.now());
     }
+    if let Act::Stop(cause) = act {
+        return Ok(Some(cause));
+    }
+    link.say(&Tale::Renewed { stop_at: ms(course.stop_at()) })?;
+    Ok(None)
 }
 
 /// Nothing runs; the wrapper settles, and if it dies before, we do.

@@ -235,7 +235,7 @@ pub trait Duty {
 /// What the keeper needs from the wrapper's words.
 #[derive(Debug, Clone)]
 pub struct Begin {
-    /// When the request was sent that the store granted.
+    /// When the request was sent that the store granted; whether the command may was asked before that.
     pub sent: Moment,
     /// For how long it was granted.
     pub lasts: Duration,

@@ -185,12 +185,15 @@ impl Stage {
     fn change(&self, embedded: &str, server: &str) {
         match &self.database {
             None => drop(self.world.database().execute(embedded, []).expect("changed")),
-            Some(name) => {
-                let mut config = cluster::shared().config("postgres");
-                config.dbname(name);
-                Desk::at(&config).expect("a desk").sql(server).expect("changed");
-            }
+            Some(_) => drop(self.desk().sql(server).expect("changed")),
         }
+    }
+
+    /// A connection to the database on the server.
+    pub(crate) fn desk(&self) -> Desk {
+        let mut config = cluster::shared().config("postgres");
+        config.dbname(self.database.as_ref().expect("it is on the server"));
+        Desk::at(&config).expect("a desk")
     }
 }
 

@@ -1,6 +1,7 @@
 //! After any stop it is looked once more, before the program goes on.
 #![forbid(unsafe_code)]
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -45,7 +46,10 @@ fn what_has_changed_while_it_stood_still_ends_it() {
         let output = held.ended();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains(word) && said.contains("the program had been stopped, and was ended"), "{said}");
+        assert!(
+            said.contains(word) && said.contains("it was asked again after a pause, and nothing runs any more"),
+            "{said}"
+        );
         assert_eq!(stage.history()[0]["ended_as"], "failed");
         assert_eq!(stage.status().len(), 0);
     }
@@ -100,7 +104,7 @@ pub(super) fn was_ended(stage: &Stage, held: Held, how: &str) {
     let output = held.ended();
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(79), "{how}: {said}");
-    assert!(said.contains("the program had been stopped, and was ended"), "{how}: {said}");
+    assert!(said.contains("it was asked again after a pause, and nothing runs any more"), "{how}: {said}");
     assert_eq!(stage.history()[0]["ended_as"], "failed", "{how}");
     assert_eq!(stage.status().len(), 0, "{how}");
 }
@@ -179,6 +183,29 @@ fn a_pause_that_no_event_tells_of_is_seen_by_the_clock() {
         thaw(keeper);
         was_ended(&stage, held, "a pause");
     }
+}
+
+/// gh has answered, and then it took its time until anything was started: here the store, elsewhere a machine that slept.
+#[test]
+fn what_was_asked_long_before_the_start_is_asked_again() {
+    let stage = Stage::on_server("asked_long_before");
+    stage.gh_waits();
+    let mut rotation = stage.rotates(1, &["--issue", ISSUE, "--consumers-ok"], "touch ran");
+    let rotation = rotation.stderr(Stdio::piped()).spawn().expect("it starts");
+    until("it is asked", || (stage.asked().len() == 1).then_some(()));
+    let desk = stage.desk();
+    let _nothing = desk.sql("begin; lock table locked.leases").expect("locked");
+    stage.answer("OPEN");
+    stage.issue_is("CLOSED");
+    let since = Instant::now();
+    until("a pause has passed", || (since.elapsed() > Duration::from_secs(4)).then_some(()));
+    let _nothing = desk.sql("commit").expect("unlocked");
+    let output = rotation.wait_with_output().expect("it ends");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(79), "{said}");
+    assert!(said.contains(&format!("{ISSUE} is closed")) && said.contains("nothing runs any more"), "{said}");
+    assert!(!stage.is_there("ran"));
+    assert_eq!(stage.status().len(), 0);
 }
 
 /// How often it has gone to sleep.

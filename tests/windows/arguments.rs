@@ -3,7 +3,7 @@
 use super::stage::{Stage, good};
 
 /// What shells and the system's own rules make something of.
-const MATRIX: [&str; 18] = [
+const MATRIX: [&str; 22] = [
     "",
     " ",
     "a b",
@@ -22,6 +22,10 @@ const MATRIX: [&str; 18] = [
     "!x!",
     "'",
     "ä€😀",
+    "\t",
+    "two\nlines",
+    "\r\n",
+    "a\tb\n",
 ];
 
 fn told(stage: &Stage, words: &[&str], shim: Option<&str>) -> String {

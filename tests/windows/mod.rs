@@ -2,6 +2,7 @@
 
 mod advisory;
 mod arguments;
+mod cases;
 mod doctor;
 mod finding;
 mod held;

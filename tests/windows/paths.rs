@@ -1,6 +1,6 @@
 //! One file has one name, however it is written.
 
-use super::stage::{Stage, good};
+use super::stage::{Stage, good, history};
 
 fn explained(stage: &Stage, path: &str) -> serde_json::Value {
     let text = good(&stage.ran(&["explain", "--json", "--", "sops", "rotate", "-i", path]));
@@ -59,4 +59,38 @@ fn a_checkout_with_windows_line_ends_is_the_same_version() {
     std::fs::write(&file, text.replace('\n', "\r\n")).expect("written");
     let explained = explained(&stage, "secrets/app.yaml");
     assert_eq!(explained["resources"], serde_json::json!(["sops:app"]), "{explained}");
+}
+
+/// As `core.autocrlf` has it: what was written last, with other line ends.
+#[test]
+fn a_receipt_outlives_a_checkout_with_windows_line_ends() {
+    let stage = Stage::new().with("sops");
+    let file = stage.secret("secrets/app.yaml");
+    let older = "\
+a: ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]
+sops:
+    age:
+        - recipient: age1yt3tfqlfrwdwx0z0ynwplcr6qxcxfaqycuprpmy89nr83ltx74tqdpszlw
+          enc: |
+            -----BEGIN AGE ENCRYPTED FILE-----
+            AA==
+            -----END AGE ENCRYPTED FILE-----
+    lastmodified: \"2026-01-01T00:00:00Z\"
+    mac: ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]
+    version: 3.11.0
+";
+    std::fs::write(&file, older).expect("written");
+    let set = |key: &str| {
+        let key = format!("[\"{key}\"]");
+        stage.ran(&["--no-wait", "sops", "set", "secrets/app.yaml", &key, "\"v\""])
+    };
+    good(&set("b"));
+    assert!(history(&stage)[0]["receipt"].is_string(), "{}", history(&stage));
+    let written = std::fs::read_to_string(&file).expect("text");
+    std::fs::write(&file, written.replace('\n', "\r\n")).expect("checked out");
+    good(&set("c"));
+    // One that is older than what was written last is refused, so that was looked at.
+    std::fs::write(&file, older.replace('\n', "\r\n")).expect("an older one");
+    let refused = set("d");
+    assert_eq!(refused.status.code(), Some(74), "{}", String::from_utf8_lossy(&refused.stderr));
 }

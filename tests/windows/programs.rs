@@ -46,11 +46,12 @@ fn sops(args: &[String]) -> i32 {
         return 0;
     }
     let key = args[2].trim_matches(|c| "[]\"".contains(c)).to_owned();
-    let text = std::fs::read_to_string(&args[1]).expect("the file");
+    let text = std::fs::read_to_string(&args[1]).expect("the file").replace("\r\n", "\n");
+    let equals = if args[1].ends_with(".yaml") { ": " } else { "=" };
     let mut file = std::fs::File::create(&args[1]).expect("truncated");
     // Whoever reads now finds nothing, and whoever has read before takes away what we write.
     std::thread::sleep(Duration::from_millis(20));
-    write!(file, "{key}=ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\n{text}").expect("written");
+    write!(file, "{key}{equals}ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\n{text}").expect("written");
     0
 }
 

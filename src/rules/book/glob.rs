@@ -86,34 +86,53 @@ impl Glob {
         if !self.0.contains('/') {
             return self.fits_path(absolute);
         }
-        let rooted = self.0.starts_with('/') || self.0.starts_with("**/");
+        let rooted = self.0.starts_with('/') || self.0.starts_with("**/") || begins_at_a_drive(&self.0);
         let Some(path) = (if rooted { Some(absolute) } else { inside.map(Path::as_os_str) }) else { return false };
-        let path = &*slashed(path);
+        let path = &*spelled(path);
         let directory = self.0.strip_suffix("/**").filter(|directory| !directory.is_empty());
-        self.fits(path) || directory.is_some_and(|directory| fast_glob::glob_match(directory.as_bytes(), path))
+        is_spelled(&self.0, path) || directory.is_some_and(|directory| is_spelled(directory, path))
     }
 
     /// Whether a path fits; `.env` fits `/opt/app/.env`.
     #[must_use]
     pub fn fits_path(&self, path: &OsStr) -> bool {
-        let path = &*slashed(path);
+        let path = &*spelled(path);
         if self.0.contains('/') {
-            return self.fits(path);
+            return is_spelled(&self.0, path);
         }
         // No file has a longer name.
         let end = &path[path.len().saturating_sub(LONGEST_NAME)..];
         let last = end.iter().rposition(|&byte| byte == b'/').map(|slash| &end[slash + 1..]);
-        last.or((end.len() == path.len()).then_some(path)).is_some_and(|last| self.fits(last))
+        last.or((end.len() == path.len()).then_some(path)).is_some_and(|last| is_spelled(&self.0, last))
     }
 }
 
-/// The path with slashes between its parts, as globs have them: on Windows it may have others.
-fn slashed(path: &OsStr) -> Cow<'_, [u8]> {
+/// The path as globs have it: with slashes between its parts, and on Windows, where one file has many spellings, in small
+/// letters.
+fn spelled(path: &OsStr) -> Cow<'_, [u8]> {
     let bytes = path.as_encoded_bytes();
-    if !cfg!(windows) || !bytes.contains(&b'\\') {
+    if !cfg!(windows) {
         return Cow::Borrowed(bytes);
     }
-    Cow::Owned(bytes.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect())
+    Cow::Owned(bytes.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() }).collect())
+}
+
+/// Whether a glob fits a path that was [`spelled`]. On Windows `/etc/**` is about every drive, as `/etc` there is typed for one.
+fn is_spelled(glob: &str, path: &[u8]) -> bool {
+    if !cfg!(windows) {
+        return fast_glob::glob_match(glob.as_bytes(), path);
+    }
+    let glob = glob.to_ascii_lowercase();
+    let below_the_drive = || match path {
+        [letter, b':', rest @ ..] if letter.is_ascii_alphabetic() && glob.starts_with('/') => Some(rest),
+        _ => None,
+    };
+    let fits = |path: &[u8]| fast_glob::glob_match(glob.as_bytes(), path);
+    fits(path) || below_the_drive().is_some_and(fits)
+}
+
+fn begins_at_a_drive(glob: &str) -> bool {
+    cfg!(windows) && matches!(glob.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -136,6 +155,26 @@ mod tests {
         ];
         for (glob, path, fits) in table {
             assert_eq!(Glob::from(glob.to_owned()).fits_path(OsStr::new(path)), fits, "{glob} {path}");
+        }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn one_file_of_many_spellings_fits() {
+        let table = [
+            (".env", r"C:\opt\app\.ENV", true),
+            ("**/MEMORY.md", r"C:\x\memory.md", true),
+            ("/etc/cron.d/**", r"C:\etc\cron.d\backup", true),
+            ("/etc/cron.d/**", r"d:\ETC\cron.d\backup", true),
+            ("C:/etc/*", r"c:\etc\crontab", true),
+            ("C:/etc/*", r"D:\etc\crontab", false),
+            ("/etc/*", r"C:\x\etc\crontab", false),
+            ("/etc/*", r"\\host\etc\crontab", false),
+        ];
+        for (glob, path, fits) in table {
+            let glob = Glob::from(glob.to_owned());
+            assert_eq!(glob.fits_path(OsStr::new(path)), fits, "{glob:?} {path}");
+            assert_eq!(glob.fits_file(Path::new(path), None), fits, "{glob:?} {path}");
         }
     }
 

@@ -117,6 +117,7 @@ fn a_pause_of_everything_is_seen_long_before_any_deadline() {
     course.goes_by(at(50.0));
     course.goes_by(at(53.0));
     assert_eq!(course.act(at(53.0)), Act::FreezeAndBeat);
+    assert_eq!(course.wake_at(), Some(at(53.0)), "nothing is waited for first");
     course.goes_by(at(53.0));
     course.goes_by(at(53.1));
     assert_eq!(course.act(at(53.1)), Act::FreezeAndBeat, "until somebody has looked");

@@ -67,6 +67,9 @@ impl Wrapper<'_> {
     pub fn run(&self, words: String, _begin: &Begin, clock: &dyn Clock, news: &mut dyn FnMut(News)) -> io::Result<Ran> {
         let begin = self.duty.borrow_mut().begin(&words).map_err(io::Error::other)?;
         let mut course = Course::new(self.watch, begin.sent, begin.lasts);
+        if begin.asks_again {
+            course.asks_again(begin.sent);
+        }
         if let Some(cause) = self.lost_already(&mut course) {
             return Ok(self.ends(course, Outcome::Stopped(cause)));
         }
@@ -80,9 +83,6 @@ impl Wrapper<'_> {
             }
         };
         course.started(clock.now());
-        if begin.asks_again {
-            course.asks_again(clock.now());
-        }
         self.duty.borrow_mut().hang_up();
         let mut running =
             Running { wrapper: self, job, asks_again: begin.asks_again, course, child, lasts: false, loose: false };
@@ -93,14 +93,22 @@ impl Wrapper<'_> {
     }
 
     /// The grant may be of long ago: the files of a predecessor were proven meanwhile, or we were frozen. Then it is
-    /// renewed before anything is started.
+    /// renewed, and looked again whether the command may, before anything is started.
     fn lost_already(&self, course: &mut Course) -> Option<Cause> {
         let sent = self.clock.now();
-        if course.act(sent) == Act::Wait {
+        course.goes_by(sent);
+        let wanted = course.act(sent);
+        if wanted == Act::Wait {
             return None;
         }
-        let beat = self.duty.borrow_mut().renew(course.patience_while_nothing_runs());
-        match course.beaten_while_nothing_runs(beat, sent, self.clock.now()) {
+        let (mut duty, patience) = (self.duty.borrow_mut(), course.patience_while_nothing_runs());
+        let beat = duty.renew(patience);
+        let mut act = course.beaten_while_nothing_runs(beat, sent, self.clock.now());
+        if act == Act::Wait && wanted == Act::FreezeAndBeat {
+            act = duty.look_again(patience).map_or(act, Act::Stop);
+            course.may_go_on(self.clock.now());
+        }
+        match act {
             Act::Stop(cause) => Some(cause),
             _ => None,
         }
