@@ -12,6 +12,8 @@ use crate::naming::Local;
 use crate::report::{self, Refusal};
 use crate::run::{self, Context, env_of};
 use crate::store::{self, Before, Initialised, Prune, Store, StoreError, Upkeep};
+#[cfg(unix)]
+use crate::supervise;
 use crate::terms::{ResourceName, Scope, parse_duration};
 
 use super::front::refuse;
@@ -34,8 +36,21 @@ pub(super) fn store(context: &Context, verb: &StoreVerbs) -> Exit {
         StoreVerbs::Prune(verb) => prune(context, verb),
         StoreVerbs::Epoch(verb) => epoch(context, verb),
         StoreVerbs::Move(verb) => moving::move_to(context, verb),
+        #[cfg(unix)]
+        StoreVerbs::Relay => relay(),
     };
     done.unwrap_or_else(|exit| exit)
+}
+
+/// What the settings' `store.relay` starts: nobody waits for it or hears from it.
+#[cfg(unix)]
+fn relay() -> Result<Exit, Exit> {
+    let served = store::relay_order(std::io::stdin().lock()).and_then(|order| {
+        // Order: nothing is open but what it was told by.
+        supervise::detach()?;
+        store::relay(order)
+    });
+    served.map(|()| Exit::Code(0)).map_err(|_| Exit::Code(exit::INTERNAL))
 }
 
 /// A duration that may also be in days, as people count what is old: `180d`.

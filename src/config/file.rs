@@ -11,6 +11,8 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use self::parts::{check, entries, heads};
+use crate::terms::{Span, show_duration};
+
 use super::document::Document;
 use super::fault::fault;
 use super::value::{Source, Value};
@@ -36,6 +38,8 @@ pub struct Store {
     pub(super) advisory: bool,
     /// What the advisory store does when the server cannot be reached: `deny` or `local`.
     pub(super) on_unreachable: Option<super::OnUnreachable>,
+    /// For how long a relay keeps connections warm after the last command.
+    pub(super) relay: Option<Span>,
 }
 
 impl Store {
@@ -53,6 +57,7 @@ impl Store {
         // `ssh://user@host`: whoever puts a password there shall not find it here.
         say("via", self.via.as_deref().and_then(|via| via.rsplit(['@', '/']).next()).map(Into::into));
         say("advisory", self.advisory.then(|| true.into()));
+        say("relay", self.relay.map(|span| show_duration(span.0).into()));
         said.into()
     }
 }

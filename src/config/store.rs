@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -31,6 +32,8 @@ pub struct StoreSetting {
     pub advisory: bool,
     /// What the advisory store does when the server cannot be reached.
     pub on_unreachable: OnUnreachable,
+    /// A process of the user keeps connections to the server warm, for so long after the last command; none: there is none.
+    pub relay: Option<Duration>,
     /// The directory from which the address and the variables of PostgreSQL name files: who opens the store later may work
     /// in another. Empty: the one that the process is in.
     pub from: PathBuf,
@@ -50,6 +53,7 @@ impl StoreSetting {
             (self.via.is_some(), "via"),
             (self.advisory, "advisory"),
             (self.on_unreachable == OnUnreachable::Local, "on_unreachable"),
+            (self.relay.is_some(), "relay"),
         ];
         let more: Vec<&str> = more.into_iter().filter_map(|(set, key)| set.then_some(key)).collect();
         let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
@@ -181,11 +185,12 @@ fn of_file(reading: &Reading, env: &dyn Fn(&str) -> Option<OsString>) -> Result<
         ssh: None,
         advisory: store.advisory,
         on_unreachable,
+        relay: store.relay.map(|span| span.0).filter(|span| !span.is_zero()),
         from: PathBuf::new(),
     }))
 }
 
-/// What an untrusted file may not set: what leads elsewhere, runs a command, or weakens the lock. A schema does all of
+/// What an untrusted file may not set: what leads elsewhere, runs a command (a relay is one), or weakens the lock. A schema does all of
 /// that, also inside an address that is trusted: it is another store, where nobody else looks, and we would call what
 /// functions its owner has put there, with the rights of whoever came with the address.
 pub(super) fn foreign(store: &Store) -> Option<&'static str> {
@@ -196,6 +201,7 @@ pub(super) fn foreign(store: &Store) -> Option<&'static str> {
         (store.via.is_some(), "store.via"),
         (store.on_unreachable == Some(OnUnreachable::Local), "store.on_unreachable"),
         (store.advisory, "store.advisory"),
+        (store.relay.is_some(), "store.relay"),
     ]
     .into_iter()
     .find_map(|(set, key)| set.then_some(key))

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Moment};
 use crate::store::{Acquisition, Ahead, Blocker, Granted, LeaseView, Live, Mode, Request, Store, StoreError};
 use crate::terms::GrantId;
 
-use super::pause::{changes, pause};
+use super::pause::pause;
 
 /// How long one call of the store may take.
 pub(super) const CALL: Duration = Duration::from_secs(10);
@@ -68,11 +68,14 @@ pub struct Asker<'a> {
 
 impl Asker<'_> {
     /// Finds out that one of those in the way is a command above us, where nothing has said so; then it is asked again, as
-    /// from below that.
-    pub(super) fn stands_below(&self, request: &mut Request, blockers: &[Blocker]) -> bool {
+    /// from below that. Who is none is `looked` at once: that goes through every process above us.
+    pub(super) fn stands_below(&self, request: &mut Request, blockers: &[Blocker], looked: &mut Vec<GrantId>) -> bool {
         let unknown = request.within.is_none();
-        let above = blockers.iter().find(|it| unknown && self.witness.is_above_us(&it.lease));
+        let mut new = blockers.iter().filter(|it| unknown && !looked.contains(&it.lease.grant));
+        let above = new.find(|it| self.witness.is_above_us(&it.lease));
         request.within = above.map(|above| above.lease.grant).or(request.within);
+        looked.clear();
+        looked.extend(blockers.iter().map(|it| it.lease.grant));
         above.is_some()
     }
 }
@@ -119,7 +122,7 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
         Patience::Wait(limit) => limit,
     };
     request.mode = if limit.is_zero() { Mode::Try } else { Mode::Wait { silence: SILENCE } };
-    let mut prover = Prover { last: None };
+    let (mut prover, mut looked) = (Prover { last: None }, Vec::new());
     loop {
         let sent = asker.clock.now();
         let answer = asker.store.acquire(&request, CALL)?;
@@ -134,7 +137,7 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
             return Ok(Obtained::Quarantined(Busy { blockers, ahead, waited, deadlock }));
         }
         // sudo drops the environment; the process tree still says whose child we are.
-        if asker.stands_below(&mut request, &blockers) {
+        if asker.stands_below(&mut request, &blockers, &mut looked) {
             continue;
         }
         if deadlock {
@@ -154,7 +157,7 @@ pub fn acquire(mut request: Request, patience: Patience, asker: &mut Asker<'_>) 
         let place = ahead.len() + 1;
         (asker.notice)(Notice { blockers: &blockers, place, waited });
         let span = pause(asker.store.distance(), place, jitter(now)).min(began.after(limit).0.saturating_sub(now.0));
-        asker.store.await_change(&request.resources, changes(place), span);
+        asker.store.await_change(&request.resources, place, span);
     }
 }
 

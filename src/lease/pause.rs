@@ -22,12 +22,6 @@ pub(super) fn pause(distance: Distance, place: usize, jitter: u64) -> Duration {
     Duration::from_millis(base) / 2 + spread
 }
 
-/// So often the resource changes hands before it is worth a look. Only the last change but one says whether all before us had
-/// their turns or some gave up; if each waiter looked at each change, a long line would look at nothing else.
-pub(super) fn changes(place: usize) -> usize {
-    place.saturating_sub(1).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,10 +45,5 @@ mod tests {
         // Waiters that started together are spread over the whole of it, to the microsecond.
         assert_eq!(pause(Distance::Far, 1, 39_999), Duration::from_micros(20_000 + 39_999));
         assert_eq!(pause(Distance::Far, 1, 40_000), Duration::from_micros(20_000));
-    }
-
-    #[test]
-    fn the_next_in_line_looks_at_each_change_and_those_behind_when_they_may_be_next() {
-        assert_eq!([1, 2, 3, 64].map(changes), [1, 1, 2, 63]);
     }
 }

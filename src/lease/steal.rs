@@ -37,7 +37,7 @@ pub fn steal(
             }
             Acquisition::Busy { blockers, ahead, deadlock } => {
                 // sudo drops the environment; the process tree still says whose child we are.
-                if !asker.stands_below(&mut request, &blockers) {
+                if !asker.stands_below(&mut request, &blockers, &mut Vec::new()) {
                     break (blockers, ahead, deadlock);
                 }
             }

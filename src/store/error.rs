@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 /// The store did not answer: we do not know. Each case carries what happened; the remedy is [`StoreError::remedy`].
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum StoreError {
     /// The place where the store lives cannot be made or opened.
     #[error("the state directory {path} cannot be used: {why}")]

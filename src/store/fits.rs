@@ -13,12 +13,20 @@ pub(super) fn check(setting: &StoreSetting) -> Result<(), StoreError> {
         (setting.advisory, "asks for session locks (advisory)", "advisory"),
         (setting.schema.is_some(), "names a schema", "schema"),
         (setting.via.is_some(), "names a way through ssh (via)", "via"),
+        (setting.relay.is_some(), "asks for a relay", "relay"),
     ];
     if let Some((_, what, key)) = of_a_server.into_iter().find(|(said, ..)| *said && !on_server) {
         return Err(misnamed(
             format!("{} {what}, and names no PostgreSQL server", setting.said_by),
             &format!("name one (postgres://…), or leave {key} out"),
         ));
+    }
+    if setting.advisory && setting.relay.is_some() {
+        let why = format!(
+            "{} asks for session locks (advisory) and for a relay, and a session is its command's own",
+            setting.said_by
+        );
+        return Err(misnamed(why, "leave relay out, or advisory"));
     }
     if setting.on_unreachable == OnUnreachable::Local && !setting.advisory {
         let what = "lets a lock of this machine stand in (on_unreachable), which only session locks (advisory) do";
@@ -53,6 +61,7 @@ mod tests {
                 StoreSetting { advisory: true, ..here() },
                 StoreSetting { schema: schema.clone(), ..here() },
                 StoreSetting { via: via.clone(), ..here() },
+                StoreSetting { relay: Some(std::time::Duration::from_secs(60)), ..here() },
             ] {
                 assert!(said(setting.clone()).is_err_and(|why| why.contains("no PostgreSQL server")), "{setting:?}");
             }

@@ -36,10 +36,14 @@ pub use error::StoreError;
 pub use exposure::{Exposure, exposure};
 pub use forced::{Forced, ForcedEnd};
 pub use open::{named_file, one_boot, open};
+#[cfg(unix)]
+pub use open::{relay, relay_order};
 pub use place::{place_of, shown_place};
 pub use postgres::{
     Before, Connected, Connecting, Connector, Difference, NotConnected, PostgresStore, Schema, SchemaNameError, With,
 };
+#[cfg(unix)]
+pub use postgres::{Order, Relay};
 pub use request::{Claim, FileRecord, Holding, Live, Mode, Owner, Request};
 pub use schema::schema_of;
 use settlement::ran;
@@ -52,6 +56,12 @@ pub use view::{Contents, HistoryFilter, LeaseState, LeaseView, MOST_CONTENTS, Pa
 use std::time::Duration;
 
 use crate::terms::{GrantId, Resource, Scope};
+
+/// Lets the time pass.
+#[expect(clippy::disallowed_methods, reason = "nobody is told that anything has changed")]
+fn rest(span: Duration) {
+    std::thread::sleep(span.max(Duration::from_millis(1)));
+}
 
 /// How far away a store is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +99,10 @@ pub trait Store {
     /// Lets a connection go that others may want meanwhile; the next call makes another.
     fn hang_up(&mut self) {}
 
-    /// Waits until these resources have changed hands so often, or for so long. A store that can be told of a change waits
-    /// for that, and may return early; others just let the time pass.
-    #[expect(clippy::disallowed_methods, reason = "a file tells nobody that it has changed")]
-    fn await_change(&mut self, _resources: &[Resource], _changes: usize, span: Duration) {
-        std::thread::sleep(span.max(Duration::from_millis(1)));
+    /// Waits until it may be our turn, or for so long: `place` is ours in line, the first is 1. A store that can be told of a change
+    /// waits for that, and may return early; others just let the time pass.
+    fn await_change(&mut self, _resources: &[Resource], _place: usize, span: Duration) {
+        rest(span);
     }
 
     /// Asks for every resource of the request, all or none, in one round trip. Free or expired → granted with new

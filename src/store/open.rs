@@ -5,15 +5,23 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::time::Duration;
 
 use crate::clock::{Clock, NO_BOOT};
 use crate::config::{Address, StoreSetting};
 use crate::state::StateDir;
+#[cfg(unix)]
+use crate::terms::parse_duration;
 
 use super::advisory::{AdvisoryStore, Outside, Reach};
+#[cfg(unix)]
+use super::fits::misnamed;
 use super::postgres::PostgresStore;
 use super::postgres::address::{self, Look, Machine, Surroundings};
 use super::postgres::via::Bastion;
+#[cfg(unix)]
+use super::postgres::{Order, Relay};
 use super::sqlite::{FILE_NAME, SqliteStore};
 use super::{Store, StoreError, fits, schema};
 
@@ -99,12 +107,45 @@ fn on_a_server(
         let reach = Reach { address, around: Arc::new(Kept::of(env, &setting.from)), via: bastion };
         return Ok(Box::new(AdvisoryStore::new(reach, setting.on_unreachable, state, clock, outside)));
     }
-    Ok(Box::new(PostgresStore::at(
-        address,
-        Box::new(Kept::of(env, &setting.from)),
-        bastion,
-        schema.unwrap_or_default(),
-    )))
+    let (kept, schema) = (Kept::of(env, &setting.from), schema.unwrap_or_default());
+    #[cfg(unix)]
+    let relay = stays(env, setting)?.and_then(|stays| {
+        let (address, bastion, schema) = (address.clone(), bastion.clone(), schema.clone());
+        let (served, from, directory) = (kept.served.clone(), kept.from.clone(), state.path().to_owned());
+        Relay::of(Order { bastion, served, from, ..Order::new(address, schema, directory, stays) })
+    });
+    let store = PostgresStore::at(address, Box::new(kept), bastion, schema);
+    #[cfg(unix)]
+    let store = store.through(relay);
+    Ok(Box::new(store))
+}
+
+/// For how long a relay stays after the last command, where there is to be one: `LOCKED_RELAY` wins over the settings.
+#[cfg(unix)]
+fn stays(env: &dyn Fn(&str) -> Option<OsString>, setting: &StoreSetting) -> Result<Option<Duration>, StoreError> {
+    let Some(said) = env("LOCKED_RELAY").filter(|said| !said.is_empty()) else { return Ok(setting.relay) };
+    let stays = said.to_str().and_then(|said| parse_duration(said).ok());
+    let wrong = || misnamed("LOCKED_RELAY is no duration".to_owned(), "for example LOCKED_RELAY=1m, or 0s for none");
+    stays.ok_or_else(wrong).map(|stays| Some(stays).filter(|stays| !stays.is_zero()))
+}
+
+/// What a relay is told.
+///
+/// # Errors
+/// It is no order.
+#[cfg(unix)]
+pub fn relay_order(told: impl io::Read) -> io::Result<Order> {
+    Ok(serde_json::from_reader(told)?)
+}
+
+/// Keeps connections warm for the commands of this user, until none comes any more.
+///
+/// # Errors
+/// Its socket cannot be made.
+#[cfg(unix)]
+pub fn relay(order: Order) -> io::Result<()> {
+    let kept = Kept { served: order.served.clone(), from: order.from.clone() };
+    super::postgres::serve_relay(order, move || Box::new(kept.clone()))
 }
 
 /// The address, with everything that may complete it.
@@ -136,20 +177,22 @@ fn bastion(via: &str, setting: &StoreSetting) -> Result<Bastion, StoreError> {
 }
 
 /// The machine as a connection needs it later: files, and whose home it is.
+#[derive(Clone)]
 struct Kept {
-    served: Vec<(&'static str, OsString)>,
+    served: Vec<(String, OsString)>,
     /// From where relative paths lead.
     from: PathBuf,
 }
 
 impl Kept {
     fn of(env: &dyn Fn(&str) -> Option<OsString>, from: &Path) -> Self {
-        let served = ["SUDO_UID", "SUDO_GID"].into_iter().filter_map(|name| Some((name, env(name)?))).collect();
+        let served =
+            ["SUDO_UID", "SUDO_GID"].into_iter().filter_map(|name| Some((name.to_owned(), env(name)?))).collect();
         Self { served, from: from.to_owned() }
     }
 
     fn machine<T>(&self, ask: impl FnOnce(&Machine<'_>) -> T) -> T {
-        let variable = |name: &str| self.served.iter().find(|(kept, _)| *kept == name).map(|(_, value)| value.clone());
+        let variable = |name: &str| self.served.iter().find(|(kept, _)| kept == name).map(|(_, value)| value.clone());
         ask(&Machine::new(&variable).from(&self.from))
     }
 }

@@ -289,6 +289,20 @@ fn half_way(now: Moment, then: Moment) -> Moment {
     now.after(if way < Duration::from_millis(100) { way } else { way / 2 })
 }
 
+/// Leaves the session, the directory, the terminal and every descriptor of who started us, so that nobody waits for us. Only
+/// before anything is opened.
+///
+/// # Errors
+/// When the system refuses one of that.
+#[cfg(unix)]
+pub fn detach() -> std::io::Result<()> {
+    unix::own_session()?;
+    std::env::set_current_dir("/")?;
+    unix::null_stdio()?;
+    unix::close_all_but(&[]);
+    Ok(())
+}
+
 /// Leaves this process as the program left: with its status, or dead by its signal.
 pub fn leave(exit: Exit) -> ! {
     let code = match exit {

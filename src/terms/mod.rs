@@ -14,6 +14,7 @@ mod issue;
 mod quote;
 mod resource;
 mod said;
+mod span;
 mod times;
 mod value;
 
@@ -29,5 +30,6 @@ pub use issue::{Issue, NoIssue};
 pub use quote::{is_one_word, shell_path, shell_quote};
 pub use resource::{Resource, ResourceName, ResourceNameError, Scope, percent_decode, percent_encode, shows_as_itself};
 pub use said::{NotSaid, said, said_somehow, shows, without_secrets};
+pub use span::Span;
 pub use times::{Times, TimesError};
 pub use value::may_hold_a_secret;

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from measure import Budget, in_turn, note, timed
+from rivals import RELAY
 from servers import by_servers
 
 NOOP = ["locked", "-r", "test:x", shutil.which("true", path="/usr/bin:/bin")]
@@ -33,6 +34,7 @@ commands = [
     ("psql -c 'select 1'", [psql, "-Xq", store, "-c", "select 1"], None),
 ]
 commands += [(f"locked, {name}", NOOP, {"LOCKED_STORE": os.environ[variable]}) for name, variable in stores.items()]
+commands += [("locked, loopback, SCRAM + TLS, by a relay", NOOP, {"LOCKED_STORE": store, **RELAY})]
 rows = in_turn(commands)
 for row in rows[3:]:
     if "SCRAM" in row.name:

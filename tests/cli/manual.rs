@@ -117,7 +117,9 @@ impl Page {
         self.options(verb);
         self.line(".PP");
         self.examples(verb);
-        for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
+        // What is hidden and has no example is for ourselves.
+        let told = |below: &&clap::Command| !below.is_hide_set() || below.get_after_help().is_some();
+        for below in verb.get_subcommands().filter(|below| below.get_name() != "help").filter(told) {
             let operands = named(below);
             let name = format!(".SS locked {} {} {}", verb.get_name(), below.get_name(), operands.join(" "));
             self.line(name.replace('-', "\\-").trim_end());

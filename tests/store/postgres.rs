@@ -13,6 +13,7 @@ mod measure;
 mod outages;
 mod program;
 mod promoted;
+mod relayed;
 mod schema;
 mod sessions;
 mod upgrade;
@@ -37,4 +38,10 @@ mod least_privileged {
 mod pooled {
     use super::*;
     every_promise!(Lab::new(Way::Pooled));
+}
+
+/// As that role, through a relay.
+mod by_relay {
+    use super::*;
+    every_promise!(Lab::new(Way::Relayed));
 }

@@ -39,6 +39,10 @@ pub enum StoreVerbs {
     /// Copy history, receipts and counters to another store; this one then grants nothing any more
     #[command(after_help = "Example:\n  locked store move --to postgres://locked@db.example.org/locked")]
     Move(MoveVerb),
+    /// Keep connections to the server warm, for a command that says so by standard input
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Relay,
 }
 
 /// Nothing but the form of the answer.

@@ -15,7 +15,6 @@ mod program;
 mod rotation;
 mod rule;
 mod safe;
-mod span;
 mod sql;
 mod tables;
 mod template;
@@ -34,6 +33,7 @@ use asked::Ask;
 
 pub(super) use built_in::Verbs;
 
+use crate::terms::Span;
 pub use asked::{HostAsker, ManifestAsker, NameAsker, SourceAsker, WorkflowAsker};
 pub use expression::Expression;
 pub use fault::{Fault, Sound};
@@ -44,7 +44,6 @@ pub use program::Program;
 pub use rotation::Rotation;
 pub use rule::{Author, Place, Rule};
 pub use safe::Safe;
-pub use span::Span;
 pub use sql::SqlTeller;
 pub use tables::{Several, Tables};
 pub use template::{Field, Filter, Part, Template};

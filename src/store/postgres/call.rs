@@ -2,6 +2,7 @@
 //! its types are told, so that it is one round trip and needs nothing of the session.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::terms::GrantId;
@@ -10,19 +11,23 @@ use super::schema::Schema;
 
 /// A call. Never shown: arguments can carry a lease key.
 pub(super) struct Call {
-    function: &'static str,
-    arguments: Vec<(&'static str, &'static str, String)>,
+    function: Cow<'static, str>,
+    arguments: Vec<(Cow<'static, str>, Cow<'static, str>, String)>,
 }
+
+/// The types of arguments.
+#[cfg(unix)]
+const KINDS: [&str; 7] = ["bigint", "boolean", "integer", "jsonb", "text", "uuid", "uuid[]"];
 
 impl Call {
     pub(super) fn new(function: &'static str) -> Self {
-        Self { function, arguments: Vec::new() }
+        Self { function: Cow::Borrowed(function), arguments: Vec::new() }
     }
 
     /// An argument that is not there is left out: the function has a value ready.
     fn with(mut self, name: &'static str, kind: &'static str, value: Option<String>) -> Self {
         if let Some(value) = value {
-            self.arguments.push((name, kind, value));
+            self.arguments.push((Cow::Borrowed(name), Cow::Borrowed(kind), value));
         }
         self
     }
@@ -59,13 +64,39 @@ impl Call {
 
     /// The statement.
     pub(super) fn sql(&self, schema: &Schema) -> String {
-        let mut sql = format!("select {}(", schema.function(self.function));
+        let mut sql = format!("select {}(", schema.function(&self.function));
         for (index, (name, kind, _)) in self.arguments.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             let _infallible = write!(sql, "{comma}{name} => ${}::{kind}", index + 1);
         }
         sql.push_str(")::text");
         sql
+    }
+
+    /// Its parts, for another process of ours.
+    #[cfg(unix)]
+    pub(super) fn told(&self) -> (String, Vec<(String, String, String)>) {
+        let arguments =
+            self.arguments.iter().map(|(name, kind, value)| (name.to_string(), kind.to_string(), value.clone()));
+        (self.function.to_string(), arguments.collect())
+    }
+
+    /// Of such parts; none where they are no call of the protocol's, or could be more than one.
+    #[cfg(unix)]
+    pub(super) fn of_told(function: &str, arguments: Vec<(String, String, String)>) -> Option<Self> {
+        let plain = |word: &str| {
+            !word.is_empty() && word.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+        };
+        let fits = plain(function)
+            && function.ends_with("_v1")
+            && arguments
+                .iter()
+                .all(|(name, kind, value)| plain(name) && KINDS.contains(&&**kind) && !value.contains('\0'));
+        let owned = |(name, kind, value)| (Cow::Owned(name), Cow::Owned(kind), value);
+        fits.then(|| Self {
+            function: Cow::Owned(function.to_owned()),
+            arguments: arguments.into_iter().map(owned).collect(),
+        })
     }
 
     /// The values, in the statement's order.
@@ -77,6 +108,21 @@ impl Call {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_told_is_the_same_call_and_nothing_but_a_call() {
+        let call = Call::new("renew_v1").text("key", Some("it's")).number("ttl_ms", Some(5)).grants("grants", &[]);
+        let (function, arguments) = call.told();
+        let again = Call::of_told(&function, arguments).expect("a call");
+        assert_eq!(again.sql(&Schema::default()), call.sql(&Schema::default()));
+        assert_eq!(again.values().collect::<Vec<_>>(), call.values().collect::<Vec<_>>());
+        let one = |name: &str, kind: &str| vec![(name.to_owned(), kind.to_owned(), String::new())];
+        assert!(Call::of_told("pg_sleep", Vec::new()).is_none());
+        assert!(Call::of_told("a(); drop table x; select b_v1", Vec::new()).is_none());
+        assert!(Call::of_told("renew_v1", one("key => 'x'); --", "text")).is_none());
+        assert!(Call::of_told("renew_v1", one("key", "text); --")).is_none());
+    }
 
     #[test]
     fn what_is_not_there_is_left_out_and_no_value_is_in_the_statement() {

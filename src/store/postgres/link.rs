@@ -17,6 +17,8 @@ use super::call::Call;
 use super::column::text_of;
 use super::connector::Connector;
 use super::fault::Fault;
+#[cfg(unix)]
+use super::relay::{Heard, Near, Relay};
 
 /// So long we are polite when we close.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -45,11 +47,43 @@ pub(super) struct Link {
     calls: Option<mpsc::Receiver<String>>,
     /// Whether the server calls us when something changed.
     ear: Ear,
+    /// A relay that has a warm connection, where there is to be one.
+    #[cfg(unix)]
+    near: Option<Near>,
+}
+
+/// What came over a connection that listens.
+#[cfg(unix)]
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The server called this out.
+    Call(String),
+    /// Nothing in the time.
+    Nothing,
+    /// The connection is gone.
+    Gone,
 }
 
 impl Link {
     pub(super) fn new(config: Config, connector: Box<dyn Connector>) -> Self {
-        Self { config, connector, runtime: None, client: None, driver: None, calls: None, ear: Ear::Untried }
+        Self {
+            config,
+            connector,
+            runtime: None,
+            client: None,
+            driver: None,
+            calls: None,
+            ear: Ear::Untried,
+            #[cfg(unix)]
+            near: None,
+        }
+    }
+
+    /// The same, which asks a relay first.
+    #[cfg(unix)]
+    pub(super) fn through(mut self, relay: Option<Relay>) -> Self {
+        self.near = relay.map(Near::new);
+        self
     }
 
     /// Calls a function and returns the one text of its answer.
@@ -57,11 +91,49 @@ impl Link {
     /// A transaction that the server took back is asked for again. So is an answer that was lost with its connection:
     /// each function knows what it did already. Both until the limit.
     pub(super) fn call(&mut self, sql: &str, call: &Call, limit: Duration) -> Result<String, StoreError> {
+        let began = Instant::now();
+        if let Some(answer) = self.by_relay(call, limit) {
+            return answer;
+        }
+        let limit = limit.saturating_sub(began.elapsed());
         self.run(limit, async |client: &mut Client| {
             let values: Vec<(&(dyn ToSql + Sync), Type)> =
                 call.values().map(|value| (value as &(dyn ToSql + Sync), Type::TEXT)).collect();
             text_of(&client.query_typed(sql, &values).await?)
         })
+    }
+
+    /// What a relay answers, where there is one that does.
+    #[cfg(unix)]
+    fn by_relay(&mut self, call: &Call, limit: Duration) -> Option<Result<String, StoreError>> {
+        self.near.as_mut().filter(|_| self.client.is_none())?.call(call, limit)
+    }
+
+    /// There are none.
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "there is one elsewhere")]
+    fn by_relay(&mut self, _call: &Call, _limit: Duration) -> Option<Result<String, StoreError>> {
+        None
+    }
+
+    /// Whether a relay has waited for us, as [`Self::hear`] does.
+    #[cfg(unix)]
+    fn hears_by_relay(&mut self, wanted: &[String], changes: usize, span: Duration) -> bool {
+        let Some(near) = self.near.as_mut().filter(|near| near.is_there()) else { return false };
+        let heard = near.hear(wanted, changes, span);
+        self.ear = match heard {
+            Some(Heard::Heard) => Ear::Open,
+            Some(Heard::Deaf) => Ear::Deaf,
+            None => Ear::Untried,
+        };
+        self.ear == Ear::Open
+    }
+
+    /// There are none.
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "there is one elsewhere")]
+    fn hears_by_relay(&mut self, _wanted: &[String], _changes: usize, _span: Duration) -> bool {
+        false
     }
 
     /// Runs `work` over a connection; work that may be done twice.
@@ -104,10 +176,7 @@ impl Link {
     ) -> Result<T, Fault> {
         let runtime = match &mut self.runtime {
             Some(runtime) => runtime,
-            none => {
-                let made = Builder::new_current_thread().enable_io().enable_time().build();
-                none.insert(made.map_err(Fault::System)?)
-            }
+            none => none.insert(runtime().map_err(Fault::System)?),
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let (client, driver) = (&mut self.client, &mut self.driver);
@@ -144,6 +213,10 @@ impl Link {
     /// Lets the connection go; the next call makes another.
     pub(super) fn hang_up(&mut self) {
         self.client = None;
+        #[cfg(unix)]
+        if let Some(near) = &mut self.near {
+            near.hang_up();
+        }
         if let (Some(runtime), Some(driver)) = (&self.runtime, self.driver.take()) {
             // The driver says goodbye when nobody asks any more. A server that does not listen is left.
             drop(runtime.block_on(async { timeout(FAREWELL, driver).await }));
@@ -160,6 +233,9 @@ impl Link {
     /// nobody, so it does not wait when it can from now on.
     pub(super) fn hear(&mut self, channel: &str, wanted: &[String], changes: usize, span: Duration) {
         let begun = Instant::now();
+        if self.hears_by_relay(wanted, changes, span) {
+            return;
+        }
         if self.ear == Ear::Untried {
             if self.listens(channel, span.max(FIND_OUT)) {
                 self.ear = Ear::Open;
@@ -211,12 +287,38 @@ impl Link {
         runtime.block_on(async { timeout(limit, find_out).await }).is_ok_and(|direct| direct.is_some())
     }
 
-    fn rest(&self, span: Duration) {
+    fn rest(&mut self, span: Duration) {
+        if self.runtime.is_none() {
+            self.runtime = runtime().ok();
+        }
         if let Some(runtime) = &self.runtime {
             // Order: the timer is made inside the runtime.
             runtime.block_on(async { tokio::time::sleep(span).await });
         }
     }
+
+    /// Connects and listens; false where somebody stands between us and the server, or nothing answers.
+    #[cfg(unix)]
+    pub(super) fn opens_its_ear(&mut self, channel: &str, limit: Duration) -> bool {
+        let connected = self.run(limit, async |_: &mut Client| Ok(()));
+        connected.is_ok() && self.listens(channel, limit)
+    }
+
+    /// What the server calls out next, within so long.
+    #[cfg(unix)]
+    pub(super) fn next_call(&mut self, span: Duration) -> Next {
+        let (Some(runtime), Some(calls)) = (&self.runtime, &mut self.calls) else { return Next::Gone };
+        // Order: the timer is made inside the runtime.
+        match runtime.block_on(async { timeout(span, calls.recv()).await }) {
+            Ok(Some(call)) => Next::Call(call),
+            Ok(None) => Next::Gone,
+            Err(_) => Next::Nothing,
+        }
+    }
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_io().enable_time().build()
 }
 
 impl Drop for Link {

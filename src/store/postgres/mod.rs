@@ -12,6 +12,7 @@
 //! | `board` | sessions, words, counts |
 //! | `upkeep` | prune, epoch, move: as the owner |
 //! | `link`, `connector` | the connection, its limit, asking again |
+//! | `relay` | a process that keeps connections warm between commands, where one is asked for |
 //! | `call`, `words` | a function's arguments, from our words |
 //! | `column` | a column of an answer, as what it must be |
 //! | `answer`, `seen` | its JSON, to our words, texts through the door |
@@ -27,6 +28,8 @@ mod connector;
 mod fault;
 mod link;
 mod listing;
+#[cfg(unix)]
+mod relay;
 mod schema;
 mod seen;
 mod setup;
@@ -49,6 +52,8 @@ use call::Call;
 use connector::At;
 pub use connector::{Connected, Connecting, Connector, NotConnected, With};
 use link::Link;
+#[cfg(unix)]
+pub use relay::{Order, Relay};
 pub use schema::{Before, Schema, SchemaNameError};
 pub use setup::Difference;
 
@@ -83,11 +88,14 @@ impl PostgresStore {
         bastion: Option<via::Bastion>,
         schema: Schema,
     ) -> Self {
-        let mut config = tokio_postgres::Config::new();
-        if !address.doubtful {
-            config.user(&address.user);
-        }
-        Self::new(config, Box::new(At { address, around, bastion }), schema)
+        Self { link: link_at(address, around, bastion), schema }
+    }
+
+    /// The same, by a relay while there is one.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn through(self, relay: Option<Relay>) -> Self {
+        Self { link: self.link.through(relay), ..self }
     }
 
     /// Names this store: made once with the schema, so that two checkouts can find that they look at two stores.
@@ -103,6 +111,31 @@ impl PostgresStore {
         let text = self.link.call(&call.sql(&self.schema), &call, limit)?;
         serde_json::from_str(&text).map_err(|_| StoreError::Failed("its answer cannot be read".to_owned()))
     }
+}
+
+/// Serves as the relay of this order until nobody comes any more.
+///
+/// # Errors
+/// Its socket cannot be made.
+#[cfg(unix)]
+pub(super) fn serve_relay(
+    order: Order,
+    around: impl Fn() -> Box<dyn Surroundings + Send> + Send + Sync + 'static,
+) -> std::io::Result<()> {
+    let told = order.clone();
+    let make: relay::Make = Box::new(move || link_at(told.address.clone(), around(), told.bastion.clone()));
+    match Relay::of(order) {
+        Some(relay) => relay::serve(relay, make),
+        None => Err(std::io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+fn link_at(address: Address, around: Box<dyn Surroundings + Send>, bastion: Option<via::Bastion>) -> Link {
+    let mut config = tokio_postgres::Config::new();
+    if !address.doubtful {
+        config.user(&address.user);
+    }
+    Link::new(config, Box::new(At { address, around, bastion }))
 }
 
 impl Store for PostgresStore {
@@ -122,9 +155,9 @@ impl Store for PostgresStore {
         self.link.hang_up();
     }
 
-    fn await_change(&mut self, resources: &[Resource], changes: usize, span: Duration) {
+    fn await_change(&mut self, resources: &[Resource], place: usize, span: Duration) {
         let wanted: Vec<String> = resources.iter().map(|it| format!("{} {}", it.scope, it.name)).collect();
-        self.link.hear(&self.schema.to_string(), &wanted, changes, span);
+        self.link.hear(&self.schema.to_string(), &wanted, changes(place), span);
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
@@ -230,5 +263,21 @@ impl Store for PostgresStore {
     ) -> Result<Vec<StoredReceipt>, StoreError> {
         let rows: Vec<seen::Link> = self.ask(words::receipts_of(scope, contents.bounded()?), limit)?;
         Ok(rows.into_iter().map(seen::Link::read).collect())
+    }
+}
+
+/// So often the resource changes hands before it is worth a look. Only the last change but one says whether all before us had
+/// their turns or some gave up; if each waiter looked at each change, a long line would look at nothing else.
+fn changes(place: usize) -> usize {
+    place.saturating_sub(1).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_in_line_looks_at_each_change_and_those_behind_when_they_may_be_next() {
+        assert_eq!([1, 2, 3, 64].map(changes), [1, 1, 2, 63]);
     }
 }

@@ -54,7 +54,7 @@ const RETURN: &str = include_str!("schema/return.sql");
 pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// The schema by its name in the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Schema {
     name: String,
     /// What a later program adds to the tables.

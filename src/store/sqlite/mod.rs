@@ -6,7 +6,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `ledger`, `gate` | the connection, transactions, retries; writers in line |
+//! | `ledger`, `gate`, `bell` | the connection, transactions, retries; writers in line; who is next is called |
 //! | `schema` | versions of the file |
 //! | `row`, `debt`, `queue` | a lease, its unproven files, the tickets |
 //! | `nest`, `left`, `cycle` | commands below a holder; who has left them; circles of waiters |
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod acquire;
+mod bell;
 mod board;
 mod chain;
 mod cycle;
@@ -45,6 +46,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
+
 use crate::clock::Clock;
 use crate::state::StateDir;
 use crate::terms::{GrantId, Resource, Scope};
@@ -53,7 +56,9 @@ use super::{
     Acquisition, Board, Contents, Discharge, FileRecord, Forced, HistoryFilter, Holding, LeaseView, Mode, PastLease,
     Receipt, Release, Renewal, Request, Revocation, Settlement, Store, StoreError, StoredReceipt, Theft, Upkeep,
 };
-use ledger::Ledger;
+use bell::Bell;
+use fault::Fault;
+use ledger::{Ledger, Now};
 
 /// The name of the store's file in the state directory.
 pub(super) const FILE_NAME: &str = "locked.db";
@@ -63,6 +68,7 @@ pub struct SqliteStore {
     ledger: Ledger,
     /// The grant that was told to wait here: its next call is a poll.
     waiting: Option<GrantId>,
+    bell: Bell,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -80,7 +86,19 @@ impl SqliteStore {
 
     /// The store in a file of that directory.
     pub(super) fn in_file(file: PathBuf, state: &StateDir, clock: Arc<dyn Clock + Send + Sync>) -> Self {
-        Self { ledger: Ledger::new(file, state.account(), clock), waiting: None }
+        let bell = Bell::beside(&file, state.account());
+        Self { ledger: Ledger::new(file, state.account(), clock), waiting: None, bell }
+    }
+
+    /// Writes what may let somebody else in.
+    fn free<T>(
+        &mut self,
+        limit: Duration,
+        work: impl Fn(&Connection, &Now) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let done = self.ledger.write(limit, work);
+        self.bell.ring();
+        done
     }
 
     /// Names this store: made once with the file, so that two checkouts can find that they look at two stores.
@@ -101,6 +119,13 @@ impl Store for SqliteStore {
 
     fn board(&mut self) -> Option<&mut dyn Board> {
         Some(self)
+    }
+
+    fn await_change(&mut self, _resources: &[Resource], place: usize, span: Duration) {
+        // Whoever else looked as well would only be in the way of who is next.
+        if place != 1 || !self.bell.hear(span) {
+            super::rest(span);
+        }
     }
 
     fn acquire(&mut self, request: &Request, limit: Duration) -> Result<Acquisition, StoreError> {
@@ -126,19 +151,19 @@ impl Store for SqliteStore {
     }
 
     fn settle(&mut self, holding: &Holding, settlement: &Settlement, limit: Duration) -> Result<Release, StoreError> {
-        self.ledger.write(limit, |connection, now| settle::settle(connection, holding, settlement, now))
+        self.free(limit, |connection, now| settle::settle(connection, holding, settlement, now))
     }
 
     fn revoke(&mut self, resources: &[Resource], theft: &Theft, limit: Duration) -> Result<Revocation, StoreError> {
-        self.ledger.write(limit, |connection, now| revoke::revoke(connection, resources, theft, now))
+        self.free(limit, |connection, now| revoke::revoke(connection, resources, theft, now))
     }
 
     fn record_forced(&mut self, forced: &Forced, limit: Duration) -> Result<(), StoreError> {
-        self.ledger.write(limit, |connection, now| forced::record(connection, forced, now))
+        self.free(limit, |connection, now| forced::record(connection, forced, now))
     }
 
     fn leave_queue(&mut self, grant: GrantId, limit: Duration) -> Result<(), StoreError> {
-        self.ledger.write(limit, |connection, _| queue::leave(connection, grant))
+        self.free(limit, |connection, _| queue::leave(connection, grant))
     }
 
     fn standing(&mut self, grants: &[GrantId], limit: Duration) -> Result<Vec<GrantId>, StoreError> {
@@ -158,7 +183,7 @@ impl Store for SqliteStore {
     }
 
     fn discharge(&mut self, resource: &Resource, how: &Discharge, limit: Duration) -> Result<u64, StoreError> {
-        self.ledger.write(limit, |connection, _| settle::discharge(connection, resource, how))
+        self.free(limit, |connection, _| settle::discharge(connection, resource, how))
     }
 
     fn receipts(&mut self, scope: &Scope, path: &str, limit: Duration) -> Result<Vec<StoredReceipt>, StoreError> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use locked::store::{Initialised, PostgresStore, Schema, Store, With};
 use tokio_postgres::{Config, NoTls};
 
+use super::relayed;
 use crate::store::cast::LIMIT;
 use crate::store::contract::World;
 use crate::world::cluster::{self, Cluster};
@@ -21,6 +22,8 @@ pub(crate) enum Way {
     Client,
     /// The same through pgbouncer in transaction mode.
     Pooled,
+    /// The same through a relay.
+    Relayed,
 }
 
 /// A schema.
@@ -94,13 +97,16 @@ impl Lab {
     pub(crate) fn config(&self) -> Config {
         match self.way {
             Way::Direct => cluster::shared().config("postgres"),
-            Way::Client => cluster::shared().config("worker"),
+            Way::Client | Way::Relayed => cluster::shared().config("worker"),
             Way::Pooled => pooler::shared().config("worker"),
         }
     }
 
     /// The store of a contender, by its own type.
     pub(crate) fn contender(&self) -> PostgresStore {
+        if let Way::Relayed = self.way {
+            return relayed::store(&self.schema);
+        }
         PostgresStore::new(self.config(), Box::new(With(NoTls)), self.schema.clone())
     }
 }

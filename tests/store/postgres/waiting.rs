@@ -11,16 +11,16 @@ use crate::store::cast::{LIMIT, actor, busy, release, resource, take};
 /// Longer than any test may take.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
-/// A contender that waits until `a` has changed hands so often; says when it begins to wait, and when it was granted.
-fn waits(lab: &Lab, changes: usize, said: &mpsc::Sender<&'static str>) {
+/// A contender that waits in this place of the line for `a`; says when it begins to wait, and when it was granted.
+fn waits(lab: &Lab, place: usize, said: &mpsc::Sender<&'static str>) {
     let mut store = lab.contender();
     let request = actor("bob").waits_for(&["a"]);
     busy(&mut store, &request);
     // The first wait finds out whether the server calls.
-    store.await_change(&[resource("a")], changes, FOR_EVER);
+    store.await_change(&[resource("a")], place, FOR_EVER);
     assert_eq!(store.distance(), Distance::Calling);
     said.send("waits").expect("listened to");
-    store.await_change(&[resource("a")], changes, FOR_EVER);
+    store.await_change(&[resource("a")], place, FOR_EVER);
     let held = take(&mut store, &request);
     said.send("has it").expect("listened to");
     release(&mut store, &held);
@@ -56,7 +56,7 @@ fn who_stands_further_behind_is_called_when_those_before_have_had_their_turns() 
     busy(&mut store, &before);
     let (sender, said) = mpsc::channel();
     std::thread::scope(|threads| {
-        threads.spawn(|| waits(&lab, 2, &sender));
+        threads.spawn(|| waits(&lab, 3, &sender));
         assert_eq!(said.recv_timeout(LIMIT), Ok("waits"));
         release(&mut store, &held);
         // One who asked at this change would be told that it is busy, which ends its thread.

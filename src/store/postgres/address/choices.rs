@@ -7,7 +7,7 @@ use super::error::AddressError;
 use super::parameters::Parameters;
 
 /// How much the connection must be protected. Weaker modes come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, PartialOrd, Ord)]
 pub enum SslMode {
     /// Never TLS.
     Disable,
@@ -24,7 +24,7 @@ pub enum SslMode {
 }
 
 /// Which server of several is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Target {
     /// The first that lets us in.
     Any,
@@ -41,7 +41,7 @@ pub enum Target {
 }
 
 /// Whether SCRAM is tied to the TLS channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Binding {
     /// Not.
     Disable,
@@ -52,7 +52,7 @@ pub enum Binding {
 }
 
 /// Which protocol versions of TLS may be spoken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, PartialOrd, Ord)]
 pub enum TlsVersion {
     /// TLS 1.2.
     V12,

@@ -15,7 +15,7 @@ const PORT: u16 = 5432;
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// One server that may answer. Its `Debug` is its `Display`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Endpoint {
     /// Where it is.
     pub place: Place,
@@ -28,7 +28,7 @@ pub struct Endpoint {
 }
 
 /// Where a server is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Place {
     /// The directory of a Unix socket.
     Socket(PathBuf),

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
-/// A password. Its `Debug` says only that there is one; [`Secret::reveal`] is the one way to its text.
-#[derive(Clone, PartialEq, Eq)]
+/// A password. Its `Debug` says only that there is one; [`Secret::reveal`] is the one way to its text,
+/// and JSON, which goes by a pipe to another process of ours.
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Secret(String);
 
 impl Secret {

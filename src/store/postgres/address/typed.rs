@@ -16,8 +16,9 @@ use super::secret::Secret;
 use super::surroundings::Surroundings;
 use crate::store::postgres::schema::Schema;
 
-/// A database and every way to it. Its `Debug` shows no password, and of a string that may have been misread nothing.
-#[derive(Clone, PartialEq, Eq)]
+/// A database and every way to it. Its `Debug` shows no password, and of a string that may have been misread nothing; as JSON it
+/// goes by a pipe to another process of ours.
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Address {
     /// Servers in the order in which they are tried; never empty.
     pub endpoints: Vec<Endpoint>,
@@ -42,6 +43,7 @@ pub struct Address {
     /// How a dead connection is noticed.
     pub keep_alive: KeepAlive,
     /// What was left aside.
+    #[serde(skip)]
     pub notes: Vec<Note>,
     /// The string may have been misread: user, host and database of it are not shown.
     pub doubtful: bool,
@@ -59,7 +61,7 @@ impl fmt::Debug for Address {
 }
 
 /// How the way to the server is protected. Paths are as given; files are read only when TLS is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Protection {
     /// How much.
     pub mode: SslMode,
@@ -88,7 +90,7 @@ pub struct Protection {
 }
 
 /// TCP's own watch over a connection; none leaves a value to the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KeepAlive {
     /// It is on.
     pub on: bool,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::terms::DurationError;
+use super::{DurationError, parse_duration};
 
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -23,6 +23,6 @@ impl TryFrom<String> for Span {
                 "a value of the wrong form, expected a duration, for example \"30s\" (ms, s, m, h)".to_owned()
             }
         };
-        crate::terms::parse_duration(&text).map(Self).map_err(wrong)
+        parse_duration(&text).map(Self).map_err(wrong)
     }
 }
