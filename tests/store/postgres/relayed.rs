@@ -172,6 +172,8 @@ fn without_the_setting_there_is_none() {
     let stage = Stage::new();
     stage.runs("", "0s");
     stage.runs("", "");
+    // Who only looks, and a keeper, start none either.
+    ends(&mut stage.locked("", "20s", &["status"]), 0);
     assert_eq!(stage.socket(), None);
     assert!(stage.sessions().is_empty());
 }

@@ -5,7 +5,8 @@
 //! It carries calls of the protocol's functions and nothing else: who asks proves first that it could have connected itself (it
 //! knows the whole address, password included), and its socket lies in the state directory, which is its user's alone. Each verb
 //! may be asked again, so an answer that was lost with the relay is asked for directly: without a relay, with a frozen one or with
-//! one that dies meanwhile a command does what it does without the setting. It ends when nobody has asked for so long as is set.
+//! one that dies meanwhile a command does what it does without the setting. It ends when nobody has asked for so long as is set, or
+//! with the tree of a command that it was started below, where that is stopped.
 //!
 //! | file | what it does |
 //! |---|---|

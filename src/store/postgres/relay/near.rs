@@ -21,6 +21,9 @@ const GREETS: Duration = Duration::from_millis(200);
 /// It may answer later than the server was given, by this.
 const LATE: Duration = Duration::from_millis(200);
 
+/// The function whose caller starts a relay where there is none.
+const STARTS: &str = "acquire_v1";
+
 /// The way to it.
 pub(in crate::store::postgres) struct Near {
     relay: Relay,
@@ -90,10 +93,13 @@ impl Near {
             match greeted(&self.relay) {
                 Ok(stream) => self.stream = Some(stream),
                 Err(error) => {
-                    self.gone = true;
-                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+                    let missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
+                    // By who asks for a lease alone: a keeper stops and freezes whatever lives below it.
+                    let starts = missing && matches!(what, Ask::Call { function, .. } if function == STARTS);
+                    if starts {
                         let _without_one_it_is_asked_directly = start(&self.relay.order);
                     }
+                    self.gone = starts || !missing;
                 }
             }
         }
