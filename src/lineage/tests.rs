@@ -5,6 +5,8 @@ use crate::terms::{Digest, FencingToken, Scope};
 
 use super::{Base, Case, Note, OUT_OF_SIGHT_MS, Verdict, Way, Whereabouts, World, judge, knows};
 
+mod many;
+
 const NOW: i64 = 1_795_000_000_000;
 
 /// A link `base>new@branch`, `-` for no base; `!` at its end: of another host; `~`: of another work tree. `=new@branch` is a
@@ -39,6 +41,8 @@ struct Told {
     at_head: bool,
     places: BTreeMap<Digest, Whereabouts>,
     asked: usize,
+    /// What it was told of each version that it was asked about.
+    moved_on: Vec<bool>,
 }
 
 impl World for Told {
@@ -51,8 +55,9 @@ impl World for Told {
         self.at_head
     }
 
-    fn whereabouts(&mut self, receipt: &StoredReceipt, _moved_on: bool) -> Whereabouts {
+    fn whereabouts(&mut self, receipt: &StoredReceipt, moved_on: bool) -> Whereabouts {
         self.asked += 1;
+        self.moved_on.push(moved_on);
         self.places.get(&receipt.new).cloned().expect("it is not asked about this one")
     }
 }
@@ -261,46 +266,6 @@ fn what_was_read_and_belongs_here_is_no_older_than_what_git_keeps_elsewhere() {
 }
 
 #[test]
-fn a_version_behind_ever_so_many_is_lost_as_well_and_nothing_passes_at_the_limit() {
-    let chain = |between: usize| {
-        let digest = |number: usize| Digest::of(format!("{number}").as_bytes());
-        let of = |number: usize| StoredReceipt {
-            base: Some(Digest::of(b"a")),
-            new: if number == 0 { Digest::of(b"b") } else { digest(number) },
-            ..link("a>b@main~")
-        };
-        (0..=between).rev().map(of).collect::<Vec<_>>()
-    };
-    struct Gone;
-    impl World for Gone {
-        fn came_by_git(&mut self) -> bool {
-            false
-        }
-        fn is_at_head(&mut self) -> bool {
-            false
-        }
-        fn whereabouts(&mut self, receipt: &StoredReceipt, _moved_on: bool) -> Whereabouts {
-            if receipt.new == Digest::of(b"b") { ahead() } else { nowhere() }
-        }
-    }
-    for (between, expected) in [(64, Way::Merge("origin/main".to_owned())), (5000, Way::TooMany)] {
-        let (chain, version) = (chain(between), Digest::of(b"a"));
-        let case = Case {
-            chain: &chain,
-            version: Some(&version),
-            base: Base::File,
-            host: "here",
-            worktree: Some("/own"),
-            now_ms: NOW,
-        };
-        match judge(&case, &mut Gone) {
-            Verdict::Stale { way, .. } => assert_eq!(way, expected, "{between}"),
-            other => panic!("{between}: {other:?}"),
-        }
-    }
-}
-
-#[test]
 fn a_chain_knows_what_was_a_result_or_a_base() {
     let chain = ["b>c@main", "a>b@main"].map(link);
     for (version, known) in [("a", true), ("b", true), ("c", true), ("d", false), ("-", false)] {
@@ -312,4 +277,21 @@ fn a_chain_knows_what_was_a_result_or_a_base() {
 #[test]
 fn a_day_out_of_sight_is_a_day() {
     assert_eq!(OUT_OF_SIGHT_MS, 86_400_000);
+}
+
+/// A file has gone on to a version that was made from its own, in that very work tree of that very host.
+#[test]
+fn whether_its_writer_s_file_has_gone_on_is_told_by_host_and_work_tree() {
+    for (chain, expected) in [
+        ("a>b@main~ b>c@main~", true),
+        ("a>b@main! b>c@main!", true),
+        ("a>b@main~ b>c@main!", false),
+        ("a>b@main~ b>c@main", false),
+        ("a>b@main~ a>c@main~", false),
+    ] {
+        let places = ["b", "c"].map(|name| (Digest::of(name.as_bytes()), elsewhere())).into();
+        let mut world = Told { places, ..Told::default() };
+        assert_eq!(verdict(chain, "a", Base::File, &mut world, 0), "go diverged c");
+        assert_eq!(world.moved_on, [false, expected], "{chain:?}: the newest first");
+    }
 }

@@ -222,3 +222,6 @@ pub enum Telling {
         why: String,
     },
 }
+
+#[cfg(test)]
+mod tests;
