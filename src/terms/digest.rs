@@ -72,6 +72,10 @@ mod tests {
 
     #[test]
     fn the_digest_of_nothing_is_the_well_known_one() {
-        assert!(Digest::of(b"").as_str().starts_with("e3b0c44298fc1c14"));
+        let digest = Digest::of(b"");
+        assert!(digest.as_str().starts_with("e3b0c44298fc1c14"));
+        assert_eq!(format!("{digest} {digest:?}"), format!("{} Digest(e3b0c44298fc)", digest.as_str()));
+        // A stored one may be anything.
+        assert_eq!(format!("{:?}", Digest::from("e3".to_owned())), "Digest(e3)");
     }
 }

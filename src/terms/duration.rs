@@ -63,6 +63,16 @@ mod tests {
     }
 
     #[test]
+    fn nothing_needs_no_unit() {
+        for text in ["0", "000", "0ms", "0h"] {
+            assert_eq!(parse_duration(text), Ok(Duration::ZERO), "{text}");
+        }
+        for text in ["05", "0x", "0 "] {
+            assert!(matches!(parse_duration(text), Err(DurationError::Wrong(_))), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_too_long_is_told_apart() {
         for (text, is) in
             [("10001h", true), ("99999999999999999999s", true), ("10000h", false), ("x", false), ("5", false)]

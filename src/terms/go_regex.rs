@@ -115,6 +115,18 @@ mod tests {
             (r"^[]a]+$", "]a", true),
             (r"^[[:alpha:]]+$", "abc", true),
             (r"^\p{L}+$", "é", true),
+            (r"^\P{L}+$", "12", true),
+            (r"^a{2,}$", "aaa", true),
+            (r"^a{2}$", "a{2}", false),
+            (r"^a{,3}$", "a{,3}", true),
+            (r"^a{2,x}$", "a{2,x}", true),
+            (r"^a\{2\}$", "a{2}", true),
+            (r"^\Qa\b\E$", r"a\b", true),
+            (r"^\Qa|b", "a|bc", true),
+            (r"^[^]a]+$", "bc", true),
+            (r"^[^]a]+$", "]", false),
+            (r"^[\]~~[]+$", "]~[", true),
+            (r"^[[:alpha:]&&b.]+$", "a&.", true),
             (r"(?i)PROD", "prod", true),
         ] {
             assert_eq!(compile(pattern).expect(pattern).is_match(path), expected, "{pattern} on {path}");

@@ -104,3 +104,41 @@ impl fmt::Debug for LeaseKey {
         f.write_str("LeaseKey(…)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "01234567-89ab-4def-8123-456789abcdef";
+
+    fn uuid() -> Uuid {
+        Uuid::parse_str(TEXT).expect("a UUID")
+    }
+
+    /// Who reads the whole of it in a message may release what the session holds.
+    #[test]
+    fn a_session_is_whole_only_where_that_is_asked_for() {
+        let session = SessionId(uuid());
+        assert_eq!((session.whole(), session.short()), (TEXT.to_owned(), "01234567".to_owned()));
+        assert_eq!(format!("{session} {session:?}"), "01234567 SessionId(01234567)");
+    }
+
+    #[test]
+    fn a_key_shows_nothing_and_the_store_keeps_its_hash() {
+        let key = LeaseKey([1; 32]);
+        assert_eq!(format!("{key:?}"), "LeaseKey(…)");
+        assert_eq!(key.reveal(), "01".repeat(32));
+        assert_eq!(key.hash(), "72cd6e8422c407fb6d098690f1130b7ded7ec2f7f5e1d30bd9d521f015363793");
+    }
+
+    #[test]
+    fn no_two_grants_and_no_two_keys_are_the_same() {
+        assert_ne!(GrantId::random(), GrantId::random());
+        assert!(LeaseKey::random().expect("a key") != LeaseKey::random().expect("a key"));
+    }
+
+    #[test]
+    fn grants_and_tokens_show_as_the_store_has_them() {
+        assert_eq!(format!("{} {}", GrantId(uuid()), FencingToken(-7)), format!("{TEXT} -7"));
+    }
+}

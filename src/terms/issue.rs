@@ -117,4 +117,27 @@ mod tests {
         }
         assert_eq!(Issue::of("looking for trouble"), None);
     }
+
+    #[test]
+    fn a_repository_may_begin_with_a_dot_and_is_no_longer_than_300_letters() {
+        let long = |length: usize| format!("_a/.{}#1", "b".repeat(length - 4)).parse::<Issue>();
+        assert_eq!(long(300).map(|issue| issue.repository.len()), Ok(300));
+        assert_eq!(long(301), Err(NoIssue));
+    }
+
+    /// Of a long operation the beginning stays, of one that has room all of it; half of what is shown is the operation's in any
+    /// case.
+    #[test]
+    fn an_operation_is_cut_where_its_issue_needs_the_room() {
+        let short: Issue = "acme/infra#3".parse().expect("an issue");
+        let long: Issue = format!("acme/{}#3", "b".repeat(200)).parse().expect("an issue");
+        for (issue, room) in [(short, 183), (long, 100)] {
+            let whole = "é".repeat(room);
+            assert_eq!(issue.beside(&whole), format!("{whole} for {issue}"));
+            assert_eq!(issue.without(&issue.beside(&whole)), whole);
+            let cut = issue.beside(&"é".repeat(room + 1));
+            assert_eq!(issue.without(&cut), format!("{}…", "é".repeat(room - 1)));
+            assert_eq!(issue.without("sops set x for acme/other#3"), "sops set x for acme/other#3");
+        }
+    }
 }

@@ -114,6 +114,7 @@ mod tests {
             (b"\xff", r#""$(printf '\377')""#),
             (b"100%\\'\n-", r#""$(printf '100%%\\\047\012-')""#),
             (b"a\n", r"$'a\x0a'"),
+            (b"it's \\ \x7f\n", r"$'it\'s \\ \x7f\x0a'"),
             ("\u{202e}x".as_bytes(), r#""$(printf '\342\200\256x')""#),
         ] {
             assert_eq!(shell_quote(bytes), shown);
@@ -122,11 +123,24 @@ mod tests {
         for odd in ["", "a b", "$(x)", "`x`", "'a", "$'a\\'", "a'b'$(x)", "'a'\\", "a;b", "~", "\u{e9}"] {
             assert!(!is_one_word(odd), "{odd}");
         }
+        for whole in [r"$'a\'b'", r"$'a\\'", r"'a'\''b'c", "'a''b'", r#"x"$(printf 'a')"$'b'y"#] {
+            assert!(is_one_word(whole), "{whole}");
+        }
+        for odd in [r"$'a\\' b'", r#""$(printf 'a')"#, r#""$(printf 'a'x""#, r#""$(printf 'a"#, r#""a""#, "$x", r"\x"] {
+            assert!(!is_one_word(odd), "{odd}");
+        }
         // Any shell reads it as it was.
         for bytes in [&b"a\x1b[2J"[..], b"\xff x", b"100%\\'\n-", b"it's"] {
             let line = format!("printf %s {}", shell_quote(bytes));
             let told = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh");
             assert_eq!(told.stdout, bytes, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_no_option() {
+        for (path, shown) in [("-x", "./-x"), ("-x y", "'./-x y'"), ("a b", "'a b'"), ("a-x", "a-x"), ("/-x", "/-x")] {
+            assert_eq!(shell_path(std::path::Path::new(path)), shown);
         }
     }
 }

@@ -259,7 +259,29 @@ mod tests {
         for text in ["monitoring", ":x", "SOPS:x", "so ps:x", "sops:"] {
             assert!(ResourceName::parse(text.as_bytes()).is_err(), "{text}");
         }
-        assert!(ResourceName::parse(format!("a:{}", "x".repeat(600)).as_bytes()).is_err());
+        let long = |length: usize| ResourceName::parse(format!("a:{}", "x".repeat(length - 2)).as_bytes());
+        assert_eq!(long(512).map(|name| name.as_str().len()), Ok(512));
+        assert_eq!(long(513), Err(ResourceNameError::TooLong(513)));
+    }
+
+    #[test]
+    fn what_is_no_encoding_stands_for_itself() {
+        for (text, bytes) in [("100%", "100%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("%é", "%é"), ("%2541", "%41")] {
+            assert_eq!(percent_decode(text), bytes.as_bytes(), "{text}");
+        }
+        // Spaces of all scripts are seen.
+        assert_eq!(percent_encode("a\u{a0}b\u{3000}".as_bytes()), "a%C2%A0b%E3%80%80");
+    }
+
+    #[test]
+    fn a_name_shows_as_it_is_and_tells_its_kind() {
+        let name = ResourceName::of("rotation", b"a:KEY");
+        assert_eq!((name.kind(), name.is_rotation()), ("rotation", true));
+        assert!(!ResourceName::of("sops", b"rotation:x").is_rotation());
+        let resource = Resource { name: name.clone(), scope: Scope::global() };
+        assert_eq!(format!("{name} {resource} {}", resource.scope), "rotation:a:KEY rotation:a:KEY global");
+        assert_eq!(String::from(name.clone()), "rotation:a:KEY");
+        assert_eq!(ResourceName::try_from("rotation:a:KEY".to_owned()), Ok(name));
     }
 
     #[test]
@@ -268,5 +290,10 @@ mod tests {
         let (a, b) = (ResourceName::of("sops", a.as_bytes()), ResourceName::of("sops", b.as_bytes()));
         assert!(a.as_str().len() <= ResourceName::MAX);
         assert_ne!(a, b);
+        // As long as may be stays whole; a longer one is cut between two letters.
+        assert_eq!(ResourceName::of("sops", &[b'x'; 507]).as_str(), format!("sops:{}", "x".repeat(507)));
+        let letters = ResourceName::of("sops", "é".repeat(300).as_bytes());
+        let (head, digest) = letters.as_str().split_once('…').expect("it is cut");
+        assert_eq!((head, digest.len()), (&*format!("sops:{}", "é".repeat(213)), 64));
     }
 }

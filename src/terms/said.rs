@@ -139,12 +139,18 @@ mod tests {
     fn it_is_one_line_that_says_something() {
         assert_eq!(said(" why KEY=hunter2 "), Ok("why KEY=…".to_owned()));
         assert_eq!(said(&"x".repeat(LONGEST)), Ok("x".repeat(LONGEST)));
-        for (text, wrong) in [("", NotSaid::Nothing), (" \n", NotSaid::Nothing), ("a\nb", NotSaid::NoLine)] {
+        for (text, wrong) in [
+            ("", NotSaid::Nothing),
+            (" \n", NotSaid::Nothing),
+            ("a\nb", NotSaid::NoLine),
+            ("a\u{202e}b", NotSaid::NoLine),
+        ] {
             assert_eq!(said(text), Err(wrong), "{text:?}");
         }
         assert_eq!(said(&"x".repeat(LONGEST + 1)), Err(NotSaid::NoLine));
         assert_eq!(said_somehow("a\nKEY=hunter2\u{1b}[2J"), "a KEY=…");
         assert_eq!(said_somehow("a\u{1b}[2J\tb"), "a[2J b");
+        assert_eq!(said_somehow(&"x".repeat(LONGEST + 1)), "x".repeat(LONGEST));
         // Hidden first, cut after: half of a key is no longer known as one.
         let key = format!("{} AGE-SECRET-KEY-1{}", "x".repeat(170), "Q".repeat(58));
         assert_eq!(said_somehow(&key), format!("{} …", "x".repeat(170)));

@@ -97,4 +97,34 @@ mod tests {
             assert!(!may_hold_a_secret(word.as_bytes()), "{word}");
         }
     }
+
+    /// As many letters as its make has at least, a digit among them, and both cases where its make has both.
+    #[test]
+    fn a_token_is_told_from_a_name_by_its_letters() {
+        for (word, is) in [
+            ("xoxb-1abcdefghijklmno", true),
+            ("xoxb-1abcdefghijklmn", false),
+            ("xoxb-abcdefghijklmnop", false),
+            ("sk_live_1abcdefghIJKLMNO", true),
+            ("sk_live_1ABCDEFGHIJKLMNO", false),
+            ("sk_live_1abcdefghijklmno", false),
+            ("sk_live_.abcdefghIJKLMNO", false),
+            ("sk_live_1-._abcdefIJKLMN", true),
+            ("sk_live_1abcdefg/IJKLMNO", false),
+            ("x:sk_live_1abcdefghIJKLMNO", true),
+            ("xsk_live_1abcdefghIJKLMNO", false),
+        ] {
+            assert_eq!(is_token(word.as_bytes()), is, "{word}");
+        }
+    }
+
+    #[test]
+    fn an_assignment_has_something_to_assign() {
+        for (word, at) in
+            [("a=b", Some(1)), ("=b", Some(0)), ("a='", Some(1)), ("a=\"", Some(1)), ("a=>", None), ("a=", None)]
+        {
+            assert_eq!(assigns(word), at, "{word}");
+        }
+        assert_eq!([assigns("=="), assigns("ab"), assigns("a==b")], [None, None, Some(1)]);
+    }
 }
