@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 /// line end, which that would drop, comes as `$'\x0a'`, as `bash` and `zsh` have it.
 #[must_use]
 pub fn shell_quote(bytes: &[u8]) -> String {
-    if !bytes.is_empty() && bytes.iter().all(|&byte| is_plain(byte)) {
+    // zsh makes the path of a program of `=ls`.
+    if !bytes.is_empty() && !bytes.starts_with(b"=") && bytes.iter().all(|&byte| is_plain(byte)) {
         return bytes.iter().map(|&byte| char::from(byte)).collect();
     }
     match std::str::from_utf8(bytes) {
@@ -25,7 +26,7 @@ pub fn shell_path(path: &std::path::Path) -> String {
     if bytes.starts_with(b"-") { shell_quote(&[b"./", bytes].concat()) } else { shell_quote(bytes) }
 }
 
-/// Every shell takes it as it is, wherever in a word it stands.
+/// Every shell takes it as it is, wherever in a word it stands; but for zsh, which looks for a program behind a `=` at its start.
 pub(super) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"/._-+=:@,%".contains(&byte)
 }
@@ -56,7 +57,7 @@ pub fn is_one_word(text: &str) -> bool {
             _ => return false,
         };
     }
-    !text.is_empty()
+    !text.is_empty() && !text.starts_with('=')
 }
 
 /// Where the quote stands that ends `$'…`.
@@ -109,6 +110,8 @@ mod tests {
             (&b"secrets/x.env.sops"[..], "secrets/x.env.sops"),
             (b"", "''"),
             (b"a b", "'a b'"),
+            (b"a=b", "a=b"),
+            (b"=ls", "'=ls'"),
             (b"it's", r"'it'\''s'"),
             (b"a\x1b[2J", r#""$(printf 'a\033[2J')""#),
             (b"\xff", r#""$(printf '\377')""#),
@@ -120,7 +123,7 @@ mod tests {
             assert_eq!(shell_quote(bytes), shown);
             assert!(is_one_word(shown), "{shown}");
         }
-        for odd in ["", "a b", "$(x)", "`x`", "'a", "$'a\\'", "a'b'$(x)", "'a'\\", "a;b", "~", "\u{e9}"] {
+        for odd in ["", "a b", "$(x)", "`x`", "'a", "$'a\\'", "a'b'$(x)", "'a'\\", "a;b", "~", "=ls", "\u{e9}"] {
             assert!(!is_one_word(odd), "{odd}");
         }
         for whole in [r"$'a\'b'", r"$'a\\'", r"'a'\''b'c", "'a''b'", r#"x"$(printf 'a')"$'b'y"#] {

@@ -141,7 +141,8 @@ pub fn percent_decode(text: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let digits =
+            bytes.get(at + 1..at + 3).filter(|digits| bytes[at] == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
         let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         decoded.push(byte.unwrap_or(bytes[at]));
         at += if byte.is_some() { 3 } else { 1 };
@@ -266,7 +267,9 @@ mod tests {
 
     #[test]
     fn what_is_no_encoding_stands_for_itself() {
-        for (text, bytes) in [("100%", "100%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("%é", "%é"), ("%2541", "%41")] {
+        for (text, bytes) in
+            [("100%", "100%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("%é", "%é"), ("%2541", "%41"), ("%+1", "%+1")]
+        {
             assert_eq!(percent_decode(text), bytes.as_bytes(), "{text}");
         }
         // Spaces of all scripts are seen.
