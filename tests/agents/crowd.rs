@@ -84,9 +84,13 @@ impl Agent<'_> {
     fn opens(&self) {
         let file = "secrets/x.yaml";
         let input = json!({"file_path": self.bench.path(file), "old_string": "A", "new_string": "B"});
-        let why = self.asks("Edit", &input).expect("ciphertext is nobody's to edit");
-        let flow = Self::next(&why);
-        let (_, flow) = flow.split_once("for more: ").expect("a flow");
+        // While another one has it open it is no ciphertext, and blocked.
+        let flow = until("it is ciphertext", || {
+            let why = self.asks("Edit", &input).expect("it is nobody's to edit");
+            let flow = Self::next(&why).split_once("for more: ").map(|(_, flow)| flow.to_owned());
+            assert!(flow.is_some() || why.starts_with("BLOCKED: "), "{why}");
+            flow
+        });
         let steps: Vec<&str> = flow.split(", ").collect();
         let [decrypt, "edit it", encrypt] = steps.as_slice() else { panic!("{flow}") };
         self.runs(decrypt);

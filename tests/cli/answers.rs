@@ -75,7 +75,7 @@ const ASKED: &[&[&str]] = &[
 ];
 
 /// What says nothing on standard output of its own, and what is refused here before it could.
-const MUTE: [&str; 4] = ["run", "shims exec", "hooks run", "agents check"];
+const MUTE: [&str; 5] = ["run", "shims exec", "hooks run", "agents check", "store relay"];
 
 /// A verb that somebody adds belongs into the table.
 #[test]
