@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::Order;
 
-/// The longest path of a socket that every system takes (macOS: 104 bytes with the zero at the end).
-const LONGEST_PATH: usize = 103;
+/// The longest path of a socket that every system takes (macOS: 104 bytes with the zero at the end), less the dot and the number of
+/// the process under which it is made.
+const LONGEST_PATH: usize = 103 - 11;
 
 /// A digest of everything that a connection takes: of this program's version, the address with its passwords, the machine between,
 /// the schema. Two who have the same one could each have connected as the other did.

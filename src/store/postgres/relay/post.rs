@@ -77,6 +77,16 @@ fn bind(place: &Path) -> io::Result<(UnixListener, u64)> {
     Ok((listener, own))
 }
 
+/// One who is there, until this is dropped: whatever comes of serving him.
+struct There(Arc<Post>);
+
+impl Drop for There {
+    fn drop(&mut self) {
+        let mut there = self.0.there();
+        *there = (there.0 - 1, Instant::now());
+    }
+}
+
 impl Post {
     fn there(&self) -> std::sync::MutexGuard<'_, (usize, Instant)> {
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,11 +97,6 @@ impl Post {
         let room = there.0 < MOST;
         there.0 += usize::from(room);
         room
-    }
-
-    fn leaves(&self) {
-        let mut there = self.there();
-        *there = (there.0 - 1, Instant::now());
     }
 
     fn greet_all(self: &Arc<Self>, listener: &UnixListener) {
@@ -106,8 +111,8 @@ impl Post {
             }
             let post = Arc::clone(self);
             thread::spawn(move || {
-                let _who_left = post.serve_one(stream);
-                post.leaves();
+                let there = There(post);
+                let _who_left = there.0.serve_one(stream);
             });
         }
     }
