@@ -9,7 +9,7 @@ use locked::config::Places;
 use locked::store::{Ended, Ending, HistoryFilter, Release, Renewal, Request, Settlement, SqliteStore, StoreError};
 use locked::terms::GrantId;
 
-use super::cast::{LIMIT, SILENCE, actor, busy, receipt, release, take};
+use super::cast::{LIMIT, SILENCE, actor, busy, receipt, release, resource, take};
 use super::child::{Task, child, said};
 use super::contract::World as _;
 use super::sqlite::Embedded;
@@ -78,6 +78,30 @@ fn the_file_is_the_owner_s_alone_and_holds_no_key() {
     );
     let debug = format!("{:?}", SqliteStore::new(&directory, Arc::new(SystemClock::new())));
     assert!(!debug.contains(&hash), "{debug}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_is_next_is_called_when_the_lease_is_free() {
+    let world = Embedded::new();
+    let held = take(&mut *world.store(), &actor("ana").asks(&["a"]));
+    let (sender, said) = std::sync::mpsc::channel();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut store = world.store();
+            let waiting = actor("bob").waits_for(&["a"]);
+            busy(&mut *store, &waiting);
+            // The first wait opens the ear. The second one is longer than any test may take.
+            store.await_change(&[resource("a")], 1, LIMIT);
+            sender.send("waits").expect("listened to");
+            store.await_change(&[resource("a")], 1, std::time::Duration::from_secs(3_600));
+            take(&mut *store, &waiting);
+            sender.send("has it").expect("listened to");
+        });
+        assert_eq!(said.recv_timeout(LIMIT), Ok("waits"));
+        release(&mut *world.store(), &held);
+        assert_eq!(said.recv_timeout(LIMIT), Ok("has it"));
+    });
 }
 
 #[test]

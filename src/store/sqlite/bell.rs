@@ -80,6 +80,7 @@ impl Bell {
 mod tests {
     use super::*;
 
+    /// Longer than any test may take.
     const LONG: Duration = Duration::from_secs(3600);
 
     #[test]
@@ -89,14 +90,22 @@ mod tests {
         let (mut waiter, holder) = (new(), new());
         holder.ring();
         assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 0, "nobody has waited yet");
-        assert!(waiter.hear(LONG), "what rang before the first wait is looked at");
-        holder.ring();
-        assert!(waiter.hear(LONG));
-        std::thread::scope(|threads| {
-            threads.spawn(|| holder.ring());
-            assert!(waiter.hear(LONG));
+        let (sender, heard) = std::sync::mpsc::channel();
+        let waiting = std::thread::spawn(move || {
+            for _ in 0..3 {
+                assert!(waiter.hear(LONG));
+                sender.send(()).expect("listened to");
+            }
+            assert!(waiter.hear(Duration::ZERO), "it can be heard, and has not rung");
         });
-        assert!(waiter.hear(Duration::ZERO), "it can be heard, and has not rung");
+        let hears = || heard.recv_timeout(Duration::from_secs(60)).expect("it is heard");
+        // What rang before the first wait is looked at.
+        hears();
+        holder.ring();
+        hears();
+        holder.ring();
+        hears();
+        waiting.join().expect("it hears nothing else");
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn waits(lab: &Lab, place: usize, said: &mpsc::Sender<&'static str>) {
 
 #[test]
 fn a_direct_connection_is_called_when_the_lease_is_free_and_not_for_others() {
-    for way in [Way::Direct, Way::Client] {
+    for way in [Way::Direct, Way::Client, Way::Relayed] {
         let lab = Lab::running(way);
         let mut store = lab.contender();
         let held = take(&mut store, &actor("ana").asks(&["a"]));
